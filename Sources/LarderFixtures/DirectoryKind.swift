@@ -1,6 +1,6 @@
 package import LarderBasics
 import LarderDisk
-import LarderSystem
+package import LarderSystem
 
 /// The kind of a directory, as far as the names in it tell.
 package enum DirectoryKind: Sendable, Hashable {
@@ -19,15 +19,20 @@ extension DirectoryKind {
   /// is recognised at once. Other programs mark their caches with CACHEDIR.TAG too. Larder's tag
   /// names Larder, or is blank after a power cut.
   ///
+  /// - Parameter kind: Returns the kind of a directory that holds a name which is no cache's.
   /// - Throws: `CacheError`: `.directoryMissing`, `.notADirectory`, `.permissionDenied`, `.io`.
-  package init(ofDirectory path: String) throws(CacheError) {
+  package init(
+    ofDirectory path: String, with kind: (FileName) -> DirectoryKind = { _ in .foreign }
+  ) throws(CacheError) {
     self = try attempt(
-      "open", at: path, Self.kind(of: DirectoryHandle.open(path: path, faults: nil)))
+      "open", at: path, Self.kind(of: DirectoryHandle.open(path: path, faults: nil), with: kind))
   }
 
   /// Decides by the names alone. A foreign thing that is named like an entry makes the directory
   /// count as a cache. This is harmless, because foreign things are never touched.
-  private static func kind(of handle: DirectoryHandle) throws(Errno) -> DirectoryKind {
+  private static func kind(
+    of handle: DirectoryHandle, with kindWithName: (FileName) -> DirectoryKind
+  ) throws(Errno) -> DirectoryKind {
     switch try DirectoryMaking.tagFinding(handle) {
     case .own, .blank: return .cache
     case .missing, .foreign: break
@@ -35,10 +40,14 @@ extension DirectoryKind {
     let stream = try DirectoryStream(handle.reopen())
     var kind = DirectoryKind.empty
     while let found = try stream.next() {
-      if case .name(let name) = found, EntryName(name) != nil || name.isTemporary {
-        return .cache
-      }
-      kind = .foreign
+      let next: DirectoryKind =
+        switch found {
+        case .name(let name) where EntryName(name) != nil || name.isTemporary: .cache
+        case .name(let name): kindWithName(name)
+        case .longName: .foreign
+        }
+      if next == .cache { return .cache }
+      if next == .foreign { kind = .foreign }
     }
     return kind
   }

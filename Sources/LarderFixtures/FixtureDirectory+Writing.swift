@@ -29,12 +29,12 @@ extension FixtureDirectory {
     let result = try change(&manifest)
     try onFixture(path, operation) { () throws(Errno) in
       // Before the lines, so that a fixture with lines is always protected.
-      let attributes = try text(of: Self.gitAttributesName)
+      let attributes = try handle.text(of: Self.gitAttributesName)
       if attributes == nil || attributes == Self.earlierGitAttributes {
         try write(Self.gitAttributes, to: Self.gitAttributesName)
       }
       // Compared as text, so that lines which a merge left out of order are sorted now.
-      if try text(of: FixtureManifest.fileName) != manifest.text {
+      if try handle.text(of: FixtureManifest.fileName) != manifest.text {
         try write(manifest.text, to: FixtureManifest.fileName)
       }
     }
@@ -70,8 +70,7 @@ extension FixtureDirectory {
           throw Self.lockedError(identity, "\(path)/manifest", operation)
         }
         // Another process is recording or packing, which takes moments.
-        let pause = EventCount()
-        pause.wait(pause.ticket(), timeout: .milliseconds(5))
+        pause(for: .milliseconds(5))
       }
     }
   }

@@ -56,36 +56,25 @@ package struct FixtureDirectory: Sendable {
   /// the files that git needs (`.gitattributes`, `.gitignore`, `.gitkeep`).
   package static func kind(ofDirectory path: String) throws(CacheError) -> DirectoryKind? {
     do throws(CacheError) {
-      let kind = try DirectoryKind(ofDirectory: path)
-      guard kind == .foreign else { return kind }
-      let directory = try FixtureDirectory(path)
-      return try onFixture(path, "open") { () throws(Errno) in try directory.kindOfForeign() }
+      return try DirectoryKind(ofDirectory: path) { name in
+        switch name.text {
+        case FixtureManifest.fileName.text: isManifest(in: path) ? .cache : .foreign
+        case ".gitattributes", ".gitignore", ".gitkeep": .empty
+        default: .foreign
+        }
+      }
     } catch  where error.code == .directoryMissing {
       return nil
     }
   }
 
-  private func kindOfForeign() throws(Errno) -> DirectoryKind {
-    let stream = try DirectoryStream(handle.reopen())
-    var kind = DirectoryKind.empty
-    while let found = try stream.next() {
-      guard case .name(let name) = found else {
-        kind = .foreign
-        continue
-      }
-      if name.text == FixtureManifest.fileName.text { return try kindByManifest() }
-      if ![".gitattributes", ".gitignore", ".gitkeep"].contains(name.text) { kind = .foreign }
-    }
-    return kind
-  }
-
-  /// Decides by the manifest's content, because a file of that name can belong to another program.
-  private func kindByManifest() throws(Errno) -> DirectoryKind {
+  /// Whether the manifest is one, because a file of that name can belong to another program.
+  private static func isManifest(in path: String) -> Bool {
     do throws(CacheError) {
-      _ = try manifest()
-      return .cache
+      _ = try FixtureDirectory(path).manifest()
+      return true
     } catch {
-      return .foreign
+      return false
     }
   }
 
@@ -95,7 +84,7 @@ package struct FixtureDirectory: Sendable {
   package func manifest() throws(CacheError) -> FixtureManifest {
     let text = try onFixture("\(path)/manifest", "open") { () throws(Errno) in
       do throws(Errno) {
-        return try self.text(of: FixtureManifest.fileName) ?? ""
+        return try handle.text(of: FixtureManifest.fileName) ?? ""
       } catch .tooManyLinks {
         // A link could lead to any file, whose lines an error would print.
         throw .invalidArgument
@@ -109,15 +98,13 @@ package struct FixtureDirectory: Sendable {
         underlying: "line \(error.lineNumber) is not the line of an entry")
     }
   }
+}
 
+extension DirectoryHandle {
   /// Returns the text of a file; nil if there is none.
   package func text(of name: FileName) throws(Errno) -> String? {
-    try Self.text(of: name, in: handle)
-  }
-
-  package static func text(of name: FileName, in handle: DirectoryHandle) throws(Errno) -> String? {
     do throws(Errno) {
-      let file = try handle.openForReading(name)
+      let file = try openForReading(name)
       let status = try file.status()
       // A FIFO would read as empty, and a huge sparse file would be read for hours.
       guard status.isRegular else { throw .invalidArgument }

@@ -50,10 +50,7 @@ package struct FixtureSource: Sendable {
         return .refused(reason)
       }
       do throws(Errno) {
-        switch try testimony(of: file, name, status) {
-        case .success(let testimony): return .file(file, testimony)
-        case .failure(let refusal): return .refused(refusal.reason)
-        }
+        return try describe(file, name, status)
       } catch {
         guard EntryReader.missReason(for: error) != nil else {
           throw CacheError(readFailure: error, name: name.description)
@@ -63,37 +60,31 @@ package struct FixtureSource: Sendable {
     }
   }
 
-  private func testimony(
-    of file: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus
-  ) throws(Errno) -> Result<Testimony, Refusal> {
+  /// Finds the record of an open file.
+  private func describe(
+    _ file: consuming FileDescriptor, _ name: EntryName, _ status: FileStatus
+  ) throws(Errno) -> Opening {
     let reading = try reader.attributeReading(of: file)
-    if reading == .otherVersion { return .failure(Refusal(reason: .otherVersion)) }
+    if reading == .otherVersion { return .refused(.otherVersion) }
     let lines = manifest.candidates(for: name)
-    if !lines.isEmpty { return .success(.listed(lines)) }
+    if !lines.isEmpty { return .file(file, .listed(lines)) }
     switch reading {
     case .attribute(let attribute):
       let line = FixtureLine(
         name, attribute, status, extendedData: try EntryReader.extendedData(of: file), now: now)
       // If the key has another name, the file was renamed by hand, and no read would serve it.
-      return line.isNamedByItsKey ? .success(.stored(line)) : .failure(Refusal(reason: .otherKey))
+      return line.isNamedByItsKey ? .file(file, .stored(line)) : .refused(.otherKey)
     case nil:
       // A file without an attribute can be the remnant of a store; in a fixture it was made by
       // hand.
-      if manifest.lines.isEmpty, try reader.isRemnant(file, status) {
-        return .failure(Refusal(reason: .damaged))
-      }
-      return .success(
-        .unknown(
-          FixtureLine(
-            name: name, proof: .none, expiry: .never,
-            lastAccess: manifest.latestAccess ?? FixtureDirectory.start, lifetime: .fixed,
-            contentHash: 0)))
-    case .malformed, .otherVersion: return .failure(Refusal(reason: .damaged))
+      if manifest.lines.isEmpty, try reader.isRemnant(file, status) { return .refused(.damaged) }
+      let line = FixtureLine(
+        name: name, proof: .none, expiry: .never,
+        lastAccess: manifest.latestAccess ?? FixtureDirectory.start, lifetime: .fixed,
+        contentHash: 0)
+      return .file(file, .unknown(line))
+    case .malformed, .otherVersion: return .refused(.damaged)
     }
-  }
-
-  private struct Refusal: Error {
-    let reason: MissReason
   }
 }
 

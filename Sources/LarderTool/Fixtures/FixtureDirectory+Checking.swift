@@ -55,7 +55,7 @@ extension FixtureDirectory {
       if !samples.allSatisfy(attributes.protect) {
         findings.append(FixtureFinding(kind: .unprotected, name: ".gitattributes"))
       }
-      if try text(of: FixtureManifest.fileName) ?? "" != manifest.text {
+      if try handle.text(of: FixtureManifest.fileName) ?? "" != manifest.text {
         findings.append(FixtureFinding(kind: .unsorted, name: "manifest"))
       }
       return names

@@ -127,7 +127,7 @@ extension FixtureDirectory {
       for (text, path) in above.reversed() { attributes.add(text, below: path) }
       break
     }
-    attributes.add(try text(of: Self.gitAttributesName) ?? "", below: "")
+    attributes.add(try handle.text(of: Self.gitAttributesName) ?? "", below: "")
     return attributes
   }
 
@@ -136,7 +136,7 @@ extension FixtureDirectory {
   private static func text(in directory: String) throws(Errno) -> String {
     do throws(Errno) {
       let handle = try DirectoryHandle.open(path: directory, faults: nil)
-      return try text(of: gitAttributesName, in: handle) ?? ""
+      return try handle.text(of: gitAttributesName) ?? ""
     } catch .permissionDenied, .tooManyLinks, .invalidArgument {
       return ""
     }
