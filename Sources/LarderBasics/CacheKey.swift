@@ -152,15 +152,9 @@ extension CacheKey {
   ///
   /// Traps if there is no part.
   public init(joining parts: some Sequence<String>) {
-    var bytes: [UInt8] = []
-    var partCount = 0
-    for part in parts {
-      if partCount > 0 { bytes.append(Self.separator) }
-      bytes.append(contentsOf: part.utf8)
-      partCount += 1
-    }
-    precondition(partCount > 0, "a key is joined from at least one part")
-    self.init(bytes)
+    let parts = parts.map(\.utf8)
+    precondition(!parts.isEmpty, "a key is joined from at least one part")
+    self.init(Array(parts.joined(separator: [Self.separator])))
   }
 
   /// Creates the key of a variant of a value, such as another size, format or language.

@@ -22,9 +22,14 @@ package enum Hexadecimal {
   /// Returns the word that exactly sixteen digits spell; nil for any other text, including upper
   /// case, so that no two texts mean the same word.
   package static func word(of text: Span<UInt8>) -> UInt64? {
-    guard text.count == 16, let high = half(ofPacked: text.littleEndianUInt64(at: 0)),
-      let low = half(ofPacked: text.littleEndianUInt64(at: 8))
-    else { return nil }
+    guard text.count == 16 else { return nil }
+    return word(ofPacked: text.littleEndianUInt64(at: 0), text.littleEndianUInt64(at: 8))
+  }
+
+  /// Returns the word of two times eight digits, of each the first in the lowest byte.
+  @inline(__always)
+  package static func word(ofPacked first: UInt64, _ second: UInt64) -> UInt64? {
+    guard let high = half(ofPacked: first), let low = half(ofPacked: second) else { return nil }
     return UInt64(high) << 32 | UInt64(low)
   }
 
@@ -33,7 +38,7 @@ package enum Hexadecimal {
   ///
   /// Reads all eight at once, because a scan reads the names of a million files.
   @inline(__always)
-  package static func half(ofPacked text: UInt64) -> UInt32? {
+  static func half(ofPacked text: UInt64) -> UInt32? {
     let ones: UInt64 = 0x0101_0101_0101_0101
     // Above 127 the sums below would carry from one byte into the next.
     guard text & (ones &* 0x80) == 0 else { return nil }

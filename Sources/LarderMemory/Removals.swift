@@ -42,12 +42,6 @@ package struct Removals<Key: Sendable, Value: Sendable>: Sendable {
     rest.reserveCapacity(2 * rest.count + count)
   }
 
-  /// Takes all entries out.
-  package mutating func takeAll() -> Removals {
-    defer { self = Removals() }
-    return self
-  }
-
   /// Adds the entries that left after the ones before them.
   package mutating func append(contentsOf other: consuming Removals) {
     if first == nil { return self = other }
@@ -122,7 +116,7 @@ extension MemoryCache {
   @usableFromInline
   func release(_ removals: inout Removals<Key, Value>) {
     // Taken out of the caller's variable, so that the other thread has the last reference.
-    Retired(removals.takeAll()) { $0 = Removals() }.release(on: threads)
+    Retired(exchange(&removals, with: Removals())) { $0 = Removals() }.release(on: threads)
   }
 
   /// Returns a sequence of the values that leave from now on and the causes, for one task; call

@@ -43,7 +43,9 @@ extension EntryName {
     // The length alone rejects nearly every foreign name without looking at a byte. 33 bytes would
     // end in a dot with nothing after it.
     guard name.count == 32 || (34...53).contains(name.count) else { return nil }
-    guard let high = Self.word(name, at: 0), let low = Self.word(name, at: 16) else { return nil }
+    guard let high = Hexadecimal.word(ofPacked: name.packed(at: 0), name.packed(at: 8)),
+      let low = Hexadecimal.word(ofPacked: name.packed(at: 16), name.packed(at: 24))
+    else { return nil }
     digest = MD5Digest(high: high, low: low)
     guard name.count > 32 else {
       fileExtension = .none
@@ -71,13 +73,6 @@ extension EntryName {
   /// Returns the digits of the lower half of a word.
   private static func digits(_ word: UInt64) -> UInt64 {
     Hexadecimal.packedDigits(of: UInt32(truncatingIfNeeded: word))
-  }
-
-  private static func word(_ name: FileName, at start: Int) -> UInt64? {
-    guard let high = Hexadecimal.half(ofPacked: name.packed(at: start)),
-      let low = Hexadecimal.half(ofPacked: name.packed(at: start + 8))
-    else { return nil }
-    return UInt64(high) << 32 | UInt64(low)
   }
 }
 

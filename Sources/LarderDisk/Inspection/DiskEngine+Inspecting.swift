@@ -26,26 +26,19 @@ package struct EntryLook: Sendable {
 }
 
 extension DiskEngine {
-  /// Looks for the entry of a key as `inspect` does, and counts an error. Does not count as a use.
+  /// Looks for the entry of a key, and counts an error. Returns nil if a read would miss, as far as
+  /// that shows without the content. Does not count as a use.
+  ///
+  /// - Parameter staleness: The time past its expiry for which an entry is still found.
   func lookUp(_ subject: Subject, staleness: Duration = .zero) throws(CacheError) -> EntryLook? {
     followReplacement()
     return try countingErrors { () throws(CacheError) in
-      try inspect(subject, staleness: staleness)
+      guard let look = try look(at: subject.name), look.isReadable, let status = look.status,
+        reader.objection(to: look.reading, isRemnant: look.isRemnant, subject.key) == nil
+      else { return nil }
+      let time = now.adding(.zero - staleness)
+      return objection(to: status, of: subject.name, at: time) == nil ? look : nil
     }
-  }
-
-  /// Inspects the entry of a key. Returns nil if a read would miss, as far as that shows without
-  /// the content.
-  ///
-  /// - Parameter staleness: The time past its expiry for which an entry is still found.
-  private func inspect(
-    _ subject: Subject, staleness: Duration
-  ) throws(CacheError) -> EntryLook? {
-    guard let look = try look(at: subject.name), look.isReadable, let status = look.status,
-      reader.objection(to: look.reading, isRemnant: look.isRemnant, subject.key) == nil
-    else { return nil }
-    let time = self.now.adding(.zero - staleness)
-    return objection(to: status, of: subject.name, at: time) == nil ? look : nil
   }
 
   /// Looks at the file of a name, expired or not. Returns nil if there is no file that can be an

@@ -30,10 +30,10 @@ extension LRU {
   /// - Returns: Whether another slice has to follow.
   mutating func evictSlice(
     _ cause: RemovalCause, at now: PackedTime, into removals: inout Removals<Key, Value>,
-    while isNeeded: (borrowing LRU) -> Bool
+    while isNeeded: (inout LRU) -> Bool
   ) -> Bool {
     var room = Self.sliceCount
-    while slab.leastRecent != .none, isNeeded(self) {
+    while slab.leastRecent != .none, isNeeded(&self) {
       if room == 0 { return true }
       let victim = slab.leastRecent
       remove(victim, isExpired(victim, at: now) ? .expired : cause, into: &removals)
@@ -86,16 +86,11 @@ extension LRU {
     toAge age: PackedSpan, at now: PackedTime, into removals: inout Removals<Key, Value>
   ) -> Bool {
     guard settings.keepsTimes, let cutoff = now.subtracting(age) else { return false }
-    var room = Self.sliceCount
-    while slab.leastRecent != .none {
-      let victim = slab.leastRecent
-      if slab.lastUse(of: victim) > now { dateFutureUses(at: now) }
-      if slab.lastUse(of: victim) > cutoff { return false }
-      if room == 0 { return true }
-      remove(victim, isExpired(victim, at: now) ? .expired : .explicit, into: &removals)
-      room -= 1
+    return evictSlice(.explicit, at: now, into: &removals) { lru in
+      let victim = lru.slab.leastRecent
+      if lru.slab.lastUse(of: victim) > now { lru.dateFutureUses(at: now) }
+      return lru.slab.lastUse(of: victim) <= cutoff
     }
-    return false
   }
 
   /// Corrects times of use that lie in the future because the clock was set back, at the old end of

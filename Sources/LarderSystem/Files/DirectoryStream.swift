@@ -39,33 +39,25 @@ import LarderLibc
   /// A name that is made or removed during the walk may be returned or not. Every other name is
   /// returned once, if the file system conforms to POSIX.
   package func next() throws(Errno) -> Found? {
-    while let name = try nextName() {
-      guard let name = name else { return .longName }
-      if name.isDotOrDotDot { continue }
-      return .name(name)
-    }
-    return nil
-  }
-
-  /// Returns the next name of any kind. The inner nil stands for a name that is too long, the outer
-  /// one for the end.
-  private func nextName() throws(Errno) -> FileName?? {
     while true {
       let planned = faults?.strike(.readdir)
       // readdir does not change errno at the end of the directory, so an older error must be
       // cleared.
       errno = 0
       if planned == nil, let entry = unsafe readdir(stream) {
-        return .some(unsafe Self.name(entry))
+        guard let name = unsafe Self.name(entry) else { return .longName }
+        if name.isDotOrDotDot { continue }
+        return .name(name)
       }
       // Null without an error is the end. See: man 3 readdir.
       let failure = planned ?? Errno.current
-      if failure.rawValue == 0 { return .none }
+      if failure.rawValue == 0 { return nil }
       // FUSE and NFS report a signal. The stream stands where it stood.
       if failure != .interrupted { throw failure }
     }
   }
 
+  /// Returns the name of an entry; nil if it is too long.
   private static func name(_ entry: UnsafeMutablePointer<dirent>) -> FileName? {
     let name =
       // On some file systems the name is longer than the field's declared type, so it is read by
