@@ -13,8 +13,10 @@ extension Verb {
       """
       Ends with q or Ctrl-C, after N events with -n, or with status 3 when the directory is gone. \
       In a pipe, with --plain and with TERM=dumb, one event a line; with --json, one object a \
-      line. The system does not tell which process removed an entry. An expired one counts as \
-      swept, and one that was among the least recently used as evicted.
+      line. The system does not tell which process removed an entry, nor why. An expired one \
+      counts as swept. Evicted counts what was among the least recently used, and what goes in a \
+      purge: while values are stored, many at once leave a directory that is as full as --limit, \
+      or as ever since the watch began.
       """,
       """
       It looks ten times a second and shows what a name has become since the last look. A value \
@@ -44,7 +46,8 @@ extension Call {
     // The watch starts before the listing, so that an event between the two comes twice, not never.
     var watch = try onCache { () throws(CacheError) in try DirectoryTail(cache) }
     guard let entries = try contents(of: cache, keyboard) else { return .fine }
-    var ledger = WatchLedger(entries, at: WallClock.system.now())
+    var ledger = WatchLedger(
+      entries, at: WallClock.system.now(), limit: arguments.size(.limit)?.count)
     var screen = WatchScreen(
       directory: cache.directory, limit: arguments.size(.limit)?.count, console: console)
     while true {

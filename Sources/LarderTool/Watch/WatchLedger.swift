@@ -14,7 +14,7 @@ struct WatchLedger: Sendable {
   /// The number of events so far.
   private(set) var eventCount = 0
 
-  /// The number of stores that were seen only as a part of a later one of the same name.
+  /// The number of stores that were overwritten or removed again before they were seen.
   private(set) var unseenStoreCount = 0
   /// The number of times that the system dropped events.
   private(set) var lossCount = 0
@@ -24,9 +24,20 @@ struct WatchLedger: Sendable {
   /// The bytes of all values together, or the largest `Int` if the sum exceeds it.
   var byteCount: Int { Int(clamping: exactByteCount) }
 
+  /// The limit of the cache, if it is known.
+  private let limit: Int64?
+  /// The bytes at the fullest look so far, which are taken for the limit if it is not known.
+  private var fullest: Int128 = 0
+  /// The looks for which removals still count as those of a purge that was recognised.
+  private var purgeLooks = 0
+  /// Whether a value was stored between the last two looks.
+  private var wasStoring = false
+
   /// Creates a ledger with the present entries.
-  init(_ contents: [DiskEntry], at now: Timestamp) {
+  init(_ contents: [DiskEntry], at now: Timestamp, limit: Int64? = nil) {
+    self.limit = limit
     for entry in contents { set(entry, at: now) }
+    fullest = exactByteCount
   }
 
   /// Updates the ledger with sightings, and with the expiries that have passed since the last call.
@@ -38,6 +49,7 @@ struct WatchLedger: Sendable {
       let known = entries[name.description]
       guard let found = sightings.found[name] else {
         if let known { gone.append(known) }
+        if known == nil, sightings.published.contains(name) { unseenStoreCount += 1 }
         continue
       }
       let isNew = sightings.published.contains(name)
@@ -45,6 +57,9 @@ struct WatchLedger: Sendable {
       set(found, at: now)
       if let kind { events.append(event(kind, found, now)) }
     }
+    let isStoring = !sightings.published.isEmpty
+    notePurge(gone, isStoring: isStoring || wasStoring)
+    wasStoring = isStoring
     return events + remove(gone, at: now) + expire(at: now)
   }
 
@@ -60,6 +75,7 @@ struct WatchLedger: Sendable {
       if isNew { events.append(event(.stored, entry, now)) }
     }
     let byUse = gone.sorted(by: EntryOrder.used.precedes)
+    notePurge(byUse, isStoring: !events.isEmpty)
     return events + remove(byUse, at: now) + expire(at: now)
   }
 
@@ -68,7 +84,8 @@ struct WatchLedger: Sendable {
     var parts: [String] = []
     if unseenStoreCount > 0 {
       let verb = unseenStoreCount == 1 ? "was" : "were"
-      parts.append("\(unseenStoreCount.counted("store")) \(verb) overwritten between two looks")
+      let stores = unseenStoreCount.counted("store")
+      parts.append("\(stores) \(verb) overwritten or removed again between two looks")
     }
     if lossCount > 0 {
       parts.append("events were lost \(lossCount.counted("time")), so the directory was read anew")
@@ -109,22 +126,37 @@ extension WatchLedger {
       number: eventCount, kind: kind, entry: entry, time: now, count: count, byteCount: byteCount)
   }
 
-  /// Removes entries, and infers from the remaining ones whether each was swept, evicted or
-  /// removed.
+  /// Recognises a purge by its removals: many at once, from a directory at its limit, while values
+  /// are stored.
   ///
-  /// An eviction takes the least recently used, so nearly all remaining entries were used later. A
-  /// few may look older, because their last use has not reached the disk yet.
+  /// The order of use does not show it, because uses reach the disk late: what stays was often
+  /// stored earlier than what goes. A purge takes about half of the bytes; of a large directory it
+  /// lasts for several looks, so that also 64 entries between two of them count as many.
+  private mutating func notePurge(_ gone: [DiskEntry], isStoring: Bool) {
+    purgeLooks -= purgeLooks > 0 ? 1 : 0
+    if gone.isEmpty { return }
+    let byteCount = gone.reduce(Int128(0)) { $0 + Int128($1.byteCount) }
+    let isMany = gone.count >= 64 || (gone.count > 1 && byteCount * 8 >= exactByteCount)
+    let isFull = exactByteCount * 10 >= (limit.map { Int128($0) } ?? fullest) * 9
+    if purgeLooks > 0 || (isStoring && isMany && isFull) { purgeLooks = 3 }
+  }
+
+  /// Removes entries, and infers whether each was swept, evicted or removed.
+  ///
+  /// What goes in a purge was evicted. So was what nearly all remaining entries were used later
+  /// than. A few may look older, because their last use has not reached the disk yet.
   ///
   /// - Complexity: O(n log n) for n remaining entries; O(1) if none is removed.
   private mutating func remove(_ gone: [DiskEntry], at now: Timestamp) -> [WatchEvent] {
-    if gone.isEmpty { return [] }
     for entry in gone { forget(entry.name) }
+    fullest = max(fullest, exactByteCount)
+    if gone.isEmpty { return [] }
     let left = entries.values.map(\.lastAccess).sorted()
     return gone.map { entry in
       if entry.isExpired(at: now) { return event(.swept, entry, now) }
       let older = left.count(before: entry.lastAccess)
       let isAmongOldest = !left.isEmpty && older * 10 <= left.count
-      return event(isAmongOldest ? .evicted : .removed, entry, now)
+      return event(purgeLooks > 0 || isAmongOldest ? .evicted : .removed, entry, now)
     }
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestSupport
 import Testing
 
 @testable import LarderBasics
@@ -95,7 +96,8 @@ struct WatchLedgerTests {
     for name in sightings.order { sightings.found[name] = try cache.entry(named: name) }
     #expect(ledger.missedText == nil)
     #expect(ledger.take(sightings, at: Self.now).map(\.kind) == [.replaced])
-    #expect(ledger.missedText == "not shown: 2 stores were overwritten between two looks")
+    let text = "not shown: 2 stores were overwritten or removed again between two looks"
+    #expect(ledger.missedText == text)
     _ = ledger.replaceAll(try cache.entries(), at: Self.now)
     #expect(ledger.missedText?.contains("events were lost 1 time, so") == true)
     let screen = WatchScreen(directory: cache.directory, limit: nil, console: Console().plain)
@@ -111,5 +113,61 @@ struct WatchLedgerTests {
     let lines = screen.lines(ledger, columns: columns, height)
     #expect(lines.count <= height && lines.allSatisfy { $0.visibleWidth <= columns })
     #expect(lines[1].hasPrefix("20 entries, 100 B") && lines[1].hasSuffix("10 % of 1000 B"))
+  }
+
+  /// 792 loads into a cache of 4 MiB with uses between them that the disk never gets to know,
+  /// looked at every so many loads.
+  @Test(arguments: [4, 12, 40])
+  func `the evictions of a cache at its limit are known as such`(loadsPerLook: Int) throws {
+    let path = scene.root.appending(path: "full").path
+    let cache = try DiskCache(
+      directory: path, configuration: DiskCache.Configuration(sizeLimit: 4 << 20))
+    var random = SeededRandom(seed: 4)
+    var ledger = WatchLedger([], at: Self.now)
+    var kinds: [WatchEvent.Kind: Int] = [:]
+    var known: Set<EntryName> = []
+    var published: [EntryName] = []
+    for load in 0..<792 {
+      let size = Int.random(in: 1 << 10...60 << 10, using: &random)
+      let key = CacheKey("\(load)")
+      _ = try cache.store([UInt8](repeating: 0, count: size), forKey: key)
+      published.append(EntryName(key))
+      // Recent values are read again often, and a few of the first ones always.
+      for _ in 0..<4 {
+        let recent = Int.random(in: max(0, load - 60)...load, using: &random)
+        _ = try cache.value(forKey: "\(Bool.random(using: &random) ? recent : recent % 20)")
+      }
+      guard load % loadsPerLook == 0 else { continue }
+      try cache.flush()
+      let left = Set(try cache.entries().compactMap { EntryName(Array($0.name.utf8)) })
+      var sightings = WatchSightings()
+      for name in published { sightings.add(.published(name)) }
+      for name in known.subtracting(left) { sightings.add(.removed(name)) }
+      for name in sightings.order { sightings.found[name] = try cache.entry(named: name) }
+      for event in ledger.take(sightings, at: Self.now) { kinds[event.kind, default: 0] += 1 }
+      (known, published) = (left, [])
+    }
+    let evictions = cache.statistics.removals[.evicted] ?? 0
+    let seen = kinds[.evicted] ?? 0, missed = kinds[.removed] ?? 0
+    print("evictions \(evictions), as such \(seen), as removals \(missed)")
+    #expect(evictions > 600 && seen + missed + 60 > evictions - ledger.unseenStoreCount)
+    #expect(seen * 100 >= (seen + missed) * 95)
+  }
+
+  @Test func `a removal of several by their keys is no purge`() throws {
+    // Without a store, or below the limit, or of little.
+    #expect(try kinds(removing: [15, 16, 17, 18]) == Array(repeating: .removed, count: 4))
+    let cases: [(isStoring: Bool, limit: Int64?, kind: WatchEvent.Kind)] = [
+      (true, nil, .evicted), (true, 200, .removed), (false, nil, .removed),
+    ]
+    for (isStoring, limit, kind) in cases {
+      var ledger = WatchLedger(try cache.entries(), at: Self.now, limit: limit)
+      var sightings = WatchSightings()
+      if isStoring { sightings.add(.published(try name(0))) }
+      for number in 15...18 { sightings.add(.removed(try name(number))) }
+      sightings.found[try name(0)] = try cache.entry(named: try name(0))
+      let kinds = ledger.take(sightings, at: Self.now).map(\.kind).filter { $0 != .replaced }
+      #expect(kinds == Array(repeating: kind, count: 4))
+    }
   }
 }
