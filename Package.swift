@@ -93,7 +93,8 @@ let package = Package(
     layer("LarderHTTP", ["Larder"]),
     .executableTarget(
       name: "LarderTool", dependencies: layers + ["LarderLibc", "LarderFixtures"],
-      swiftSettings: house),
+      // For statx, in DirectoryHandle+Births.swift.
+      swiftSettings: house + [.enableExperimentalFeature("Extern")]),
     // How all tests wait, and where they put their files: see MachineTime.swift in it.
     .testTarget(name: "LarderTestSupport", swiftSettings: house),
     .testTarget(

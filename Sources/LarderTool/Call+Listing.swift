@@ -1,13 +1,15 @@
 import Larder
 
 extension Call {
-  /// Returns all entries of a cache, and shows the progress on a terminal.
+  /// Returns all entries of a cache, and shows the progress on a terminal. Of a fixture, keys are
+  /// those of its manifest.
   func entries(of cache: DiskCache, _ directory: [UInt8]? = nil) throws(Failure) -> [DiskEntry] {
     let progress = ProgressLine("read", console)
     defer { progress.finish() }
-    return try onCache(directory) { () throws(CacheError) in
+    let entries = try onCache(directory) { () throws(CacheError) in
       try cache.entries(reporting: progress.update)
     }
+    return fixtureCopy.map { entries.map($0.entry) } ?? entries
   }
 
   /// Returns all entries of a cache; nil if the user has asked to end meanwhile, because a listing

@@ -6,24 +6,37 @@ import Larder
 struct Call: Sendable {
   let arguments: Arguments
   let console: Console
+  /// The copy that is read in the place of DIR; nil if DIR is no fixture, or the verb is about the
+  /// files themselves.
+  var fixtureCopy: FixtureCopy?
+
+  /// The time by which entries are judged: a fixture's own, else the present.
+  var now: Timestamp { fixtureCopy?.now ?? WallClock.system.now() }
 
   /// Whether the answer is one JSON object.
   var isJSON: Bool { arguments.has(.json) }
 }
 
 extension Call {
-  /// Returns the keys from the arguments or from `--key-file`.
+  /// Returns the keys from the arguments or from `--key-file`, each with the parts of `--variant`.
   func keys() throws(Failure) -> [CacheKey] {
-    guard let path = arguments.file(.keyFile) else { return arguments[.key].map { CacheKey($0) } }
+    guard let path = arguments.file(.keyFile) else {
+      return arguments[.key].map { CacheKey(joined($0)) }
+    }
     let name = path.quotedForDisplay
     do throws(Errno) {
       let bytes =
         path == Self.dash
         ? try InputFile.standardInput.readToEnd() : try InputFile(Path(path)).readToEnd()
-      return [CacheKey(bytes)]
+      return [CacheKey(joined(bytes))]
     } catch {
       throw Failure(error, doing: "read the key from \(name)")
     }
+  }
+
+  /// Joins a key with the parts given with `--variant`, as `CacheKey(_:variant:)` does.
+  func joined(_ key: [UInt8]) -> [UInt8] {
+    arguments.parts(.variant).reduce(key) { $0 + [CacheKey.separator] + $1 }
   }
 
   /// The argument that means stdin or stdout instead of a file.
@@ -33,30 +46,6 @@ extension Call {
   func key() throws(Failure) -> CacheKey {
     guard let key = try keys().first else { throw .usage("KEY is missing") }
     return key
-  }
-}
-
-extension Call {
-  /// Returns the name of each key's file. With `--ext`, the name has that extension. Without, it is
-  /// the bare name if that file exists, else the name of the only file with an extension, else the
-  /// bare name.
-  func names(of keys: [CacheKey], in cache: DiskCache) throws(Failure) -> [EntryName] {
-    if let wanted = arguments.fileExtension {
-      return keys.map { EntryName($0, fileExtension: wanted) }
-    }
-    let found = try onCache { () throws(CacheError) in try cache.names(forKeys: keys) }
-    var names: [EntryName] = []
-    for (key, candidates) in zip(keys, found) {
-      // Not guessed, because the result of a script would depend on other files in the directory.
-      guard candidates.count <= 1 else { throw Self.ambiguous(candidates) }
-      names.append(candidates.first ?? EntryName(key))
-    }
-    return names
-  }
-
-  private static func ambiguous(_ names: [EntryName]) -> Failure {
-    let list = names.map(\.description).joined(separator: ", ")
-    return .usage("the key has several files, \(list); say which with --ext")
   }
 }
 

@@ -29,6 +29,22 @@ extension DiskCache {
     }
   }
 
+  /// Returns the names of files that begin with some bytes, sorted.
+  ///
+  /// - Complexity: One walk through the directory's names.
+  func names(beginningWith bytes: [UInt8]) throws(CacheError) -> [EntryName] {
+    try checkUsable("names")
+    let start = String(decoding: bytes, as: UTF8.self)
+    let names = try engine.unjudgedNames { _, _ in }.filter { "\($0)".hasPrefix(start) }
+    do throws(Errno) {
+      var found: [EntryName] = []
+      for name in names where try engine.hasFile(name) { found.append(name) }
+      return found.sorted()
+    } catch {
+      throw CacheError(errno: error, operation: "names", path: directory)
+    }
+  }
+
   /// Returns the hash of the content of a name's file, computed and not taken from its attribute;
   /// nil if there is no file that can be an entry and be read. Does not count as a use.
   ///
@@ -74,10 +90,28 @@ extension DiskCache {
     return try remove(name, cause: .explicit) ? byteCount : nil
   }
 
-  /// Counts the contents as `survey()` does, and tells of the entries that were found.
-  func survey(reporting progress: WalkProgress) throws(CacheError) -> DirectorySurvey {
+  /// Counts the contents as `survey()` does, and the entries that were not used since their store;
+  /// nil if the
+  /// file system does not tell. Opens no file.
+  func survey(
+    reporting progress: WalkProgress
+  ) throws(CacheError) -> (survey: DirectorySurvey, unusedCount: Int?) {
     try checkWhole("survey")
-    return try engine.survey(reporting: progress)
+    let (now, handle) = (engine.now, engine.location.handle)
+    var survey = DirectorySurvey()
+    var (knownCount, unusedCount) = (0, 0)
+    try engine.walk("survey", readsStatus: true) { piece in
+      survey.add(piece, now: now)
+      for entry in piece.entries {
+        // Nil also for a file that was removed meanwhile.
+        guard let isUnused = handle.isUnused(entry.name) else { continue }
+        knownCount += 1
+        unusedCount += isUnused ? 1 : 0
+      }
+      progress(survey.entryCount, nil)
+    }
+    survey.hasTag = try engine.hasTag("survey")
+    return (survey, knownCount == 0 && survey.entryCount > 0 ? nil : unusedCount)
   }
 
   /// Verifies as `verify(repairs:_:)` does, and reports the names that were found as well.
@@ -111,20 +145,21 @@ extension DiskCache {
     return total.map { (statistics.removals.values.reduce(0, +), $0) }
   }
 
-  /// Returns the removal that a trim to a goal would make if it ran now. Changes nothing, so it
-  /// works for a cache that only reads. Waits for the first scan.
-  func preview(_ goal: TrimGoal) throws(CacheError) -> BulkRemoval {
+  /// Returns the removal that a trim to a goal would make if it ran now, and the names in its
+  /// order. Changes nothing, so it works for a cache that only reads. Waits for the first scan.
+  func preview(
+    _ goal: TrimGoal
+  ) throws(CacheError) -> (removal: BulkRemoval, names: [EntryName]) {
     try checkWhole("preview")
     try engine.waitForScan()
     // The same plan as the removal itself makes.
     let plan = TrimPlan(for: goal, at: engine.now, configuration)
     var index = engine.entryIndex
     var removal = BulkRemoval()
-    for victim in index.take(plan) {
-      removal.removed += 1
-      removal.byteCount.addSaturating(victim.entry.byteCount)
-    }
-    return removal
+    let victims = index.take(plan)
+    for victim in victims { removal.byteCount.addSaturating(victim.entry.byteCount) }
+    removal.removed = victims.count
+    return (removal, victims.map(\.entry.name))
   }
 }
 

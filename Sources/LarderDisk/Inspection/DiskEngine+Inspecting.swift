@@ -158,7 +158,7 @@ extension DiskEngine {
   }
 
   /// Walks through the directory, and counts what is in it.
-  package func survey(reporting progress: WalkProgress) throws(CacheError) -> DirectorySurvey {
+  func survey(reporting progress: WalkProgress) throws(CacheError) -> DirectorySurvey {
     var survey = DirectorySurvey()
     let now = self.now
     try walk("survey", readsStatus: true) { piece in
@@ -247,7 +247,7 @@ public struct DirectorySurvey: Sendable, Hashable {
   package init() {}
 
   /// Counts a piece of a scan.
-  mutating func add(_ piece: DirectoryScan.Piece, now: Timestamp) {
+  package mutating func add(_ piece: DirectoryScan.Piece, now: Timestamp) {
     foreignCount += piece.foreign.count
     temporaryCount += piece.temporaries.count
     for entry in piece.entries { add(entry, now: now) }

@@ -11,7 +11,7 @@ package struct DirectoryScan: ~Copyable {
   package struct Piece: Sendable {
     /// The names that look like entries, if no status was to be read.
     package fileprivate(set) var names: [EntryName] = []
-    fileprivate(set) var entries: [IndexedEntry] = []
+    package fileprivate(set) var entries: [IndexedEntry] = []
     /// The generation of each entry from before its status was read, if the scan was given any.
     fileprivate(set) var generations: [EntryGenerations.Snapshot?] = []
     package fileprivate(set) var temporaries: [FileName] = []

@@ -86,7 +86,7 @@ package struct FileName: Sendable {
 
   /// Calls a function with the name as a C string.
   @inline(__always)
-  func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+  package func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     unsafe storage.span.withUnsafeBytes { bytes in
       // The array is never empty, so the base address exists.
       unsafe body(bytes.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: CChar.self))

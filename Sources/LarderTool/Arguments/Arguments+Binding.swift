@@ -21,9 +21,8 @@ extension Arguments {
     _ option: Option, _ value: [UInt8]?, of verb: Verb
   ) throws(UsageError) {
     guard verb.option(named: option.name) != nil else { throw .foreign(option, of: verb) }
-    let isFirst = set(option, try Self.value(of: option, value, verb: verb))
     // A repeated flag is harmless, but two values contradict each other.
-    guard isFirst || option.kind == .flag else {
+    guard set(option, try Self.value(of: option, value, verb: verb)) else {
       throw UsageError("--\(option.name) is given twice", verb: verb)
     }
   }

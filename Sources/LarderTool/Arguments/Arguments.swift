@@ -11,9 +11,14 @@ struct Arguments: Sendable {
     set { operands[role] = newValue }
   }
 
-  /// Sets the value of an option, and returns whether it had none before.
+  /// Sets the value of an option, and returns whether it may have it: whether it had none before,
+  /// is a flag, or can have several.
   mutating func set(_ option: Option, _ value: OptionValue) -> Bool {
-    options.updateValue(value, forKey: option.name) == nil
+    if case .parts(let more) = value {
+      options[option.name] = .parts(parts(option) + more)
+      return true
+    }
+    return options.updateValue(value, forKey: option.name) == nil || option.kind == .flag
   }
 
   /// The path of the cache directory; empty for a verb that has none.
@@ -50,6 +55,11 @@ struct Arguments: Sendable {
   /// Returns the text, or `@` and the path, given with an option.
   func data(_ option: Option) -> [UInt8]? {
     if case .data(let bytes) = options[option.name] { bytes } else { nil }
+  }
+
+  /// Returns the texts given with an option, as often as it was given.
+  func parts(_ option: Option) -> [[UInt8]] {
+    if case .parts(let texts) = options[option.name] { texts } else { [] }
   }
 
   /// Returns the word given with an option that takes one of several words.

@@ -70,6 +70,8 @@ extension Option {
     case count
     /// A text, or `@` and the path of a file with the bytes.
     case data
+    /// A text that is part of a key. The option may be given several times.
+    case part
     /// One of several words. The first value is the placeholder in help texts.
     case choice(String, [String])
   }
@@ -86,6 +88,7 @@ extension Option.Kind {
     case .duration, .expiration: "D"
     case .count: "N"
     case .data: "TEXT|@FILE"
+    case .part: "TEXT"
     case .choice(let placeholder, _): placeholder
     }
   }
@@ -101,6 +104,7 @@ extension Option.Kind {
     case .expiration: .expiration(try Expiration(parsing: bytes))
     case .count: .count(try Int(parsingCount: bytes))
     case .data: .data(bytes)
+    case .part: .parts([bytes])
     case .choice(_, let words): .choice(try Self.parse(bytes, among: words))
     }
   }
@@ -137,6 +141,8 @@ enum OptionValue: Sendable, Hashable {
   case count(Int)
   /// A text, or `@` and a path, as bytes.
   case data([UInt8])
+  /// Texts, in the order in which they were given.
+  case parts([[UInt8]])
   /// One of the words that the option declares.
   case choice(String)
 }

@@ -13,9 +13,9 @@ extension Verb {
     return ([.version] + all.flatMap(\.options)).filter { seen.insert($0.name).inserted }
   }()
 
-  /// Returns the verb with a name; nil if there is none.
+  /// Returns the verb with a name or alias; nil if there is none.
   static func named(_ name: [UInt8]) -> Verb? {
-    all.first { name.elementsEqual($0.name.utf8) }
+    all.first { $0.names.contains { name.elementsEqual($0.utf8) } }
   }
 
   /// Returns the name of the verb that a mistyped name most likely means.

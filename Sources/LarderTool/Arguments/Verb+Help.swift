@@ -2,7 +2,7 @@ extension Verb {
   /// Returns the text of `larder VERB --help`.
   func helpText(width: Int, style: TextStyle) -> String {
     var help = HelpText(width: width, style: style)
-    help.paragraph("larder \(name): \(summary)")
+    help.paragraph("larder \(names.joined(separator: ", ")): \(summary)")
     help.line("Usage", usage)
     help.list("Arguments", operands.map { ($0.placeholder, $0.help) })
     help.list("Options", options.map { ($0.term, $0.help) })
@@ -27,7 +27,7 @@ extension Verb {
     var help = HelpText(width: width, style: style)
     help.paragraph("larder: a disk cache you can read with ls")
     help.line("Usage", "larder VERB [OPTIONS] DIR ...")
-    help.list("Verbs", all.map { ($0.name, $0.summary) })
+    help.list("Verbs", all.map { ($0.names.joined(separator: ", "), $0.summary) })
     help.list("Options of every verb", [Option.json, .plain, .help].map { ($0.term, $0.help) })
     help.list("Exit status", ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) })
     help.paragraph(

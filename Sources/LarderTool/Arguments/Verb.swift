@@ -5,6 +5,8 @@ struct Verb: Sendable {
   let name: String
   /// The effect, as a phrase in the imperative without a full stop.
   let summary: String
+  /// Another word that runs it too; nil if there is none.
+  var alias: String?
   /// Other words that users try for it. They are used for suggestions only.
   var synonyms: [String] = []
   /// The arguments without dashes, in order.
@@ -20,6 +22,9 @@ struct Verb: Sendable {
 
   /// Runs the verb.
   let run: @Sendable (Call) throws(Failure) -> ExitCode
+
+  /// The words that run it.
+  var names: [String] { [name] + (alias.map { [$0] } ?? []) }
 
   /// All options, with those that every verb has.
   var options: [Option] { ownOptions + [.json, .plain, .help] }

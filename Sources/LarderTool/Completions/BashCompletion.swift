@@ -35,7 +35,7 @@ enum BashCompletion {
         kind=${places[-1]}
       fi
       case ${kind%+} in
-        verb) _larder_reply -W '\(Verb.all.map(\.name).joined(separator: " ")) help' ;;
+        verb) _larder_reply -W '\(Verb.all.flatMap(\.names).joined(separator: " ")) help' ;;
         directory) _larder_files -d ;;
         file) _larder_files -f ;;
         shell) _larder_reply -W '\(CompletionShell.names)' ;;
@@ -79,7 +79,7 @@ enum BashCompletion {
     Verb.all.map { verb in
       let options = verb.options.flatMap(\.spellings).joined(separator: " ")
       let places = verb.operands.map(\.completionKind).joined(separator: " ")
-      return "    \(verb.name)) options='\(options)' places=(\(places)) ;;"
+      return "    \(verb.names.joined(separator: "|"))) options='\(options)' places=(\(places)) ;;"
     }.joined(separator: "\n")
   }
 }

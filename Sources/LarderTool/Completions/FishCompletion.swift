@@ -13,10 +13,12 @@ enum FishCompletion {
     ]
     for verb in Verb.all {
       lines.append(
-        "complete -c larder -n __fish_use_subcommand -a \(verb.name) "
+        "complete -c larder -n __fish_use_subcommand -a '\(verb.names.joined(separator: " "))' "
           + "-d \(verb.summary.singleQuoted)")
       lines += verb.options.map { line(for: $0, of: verb) }
-      lines += verb.operands.enumerated().compactMap { line(for: $1, at: $0, of: verb) }
+      for name in verb.names {
+        lines += verb.operands.enumerated().compactMap { line(for: $1, at: $0, of: name) }
+      }
     }
     return lines.joined(separator: "\n") + "\n"
   }
@@ -44,7 +46,7 @@ enum FishCompletion {
   }
 
   private static func start(_ verb: Verb) -> String {
-    "complete -c larder -n '__fish_seen_subcommand_from \(verb.name)'"
+    "complete -c larder -n '__fish_seen_subcommand_from \(verb.names.joined(separator: " "))'"
   }
 
   private static func line(for option: Option, of verb: Verb) -> String {
@@ -59,9 +61,11 @@ enum FishCompletion {
     return "\(start(verb)) -l \(option.name)\(letter)\(value) -d \(option.help.singleQuoted)"
   }
 
-  private static func line(for operand: Operand, at place: Int, of verb: Verb) -> String? {
+  private static func line(
+    for operand: Operand, at place: Int, of verb: String
+  ) -> String? {
     let last = operand.counts.upperBound == .max ? Int(Int16.max) : place
-    let start = "complete -c larder -n '__larder_at \(verb.name) \(place) \(last)'"
+    let start = "complete -c larder -n '__larder_at \(verb) \(place) \(last)'"
     return switch operand.role {
     case .directory, .otherDirectory: "\(start) -a '(__fish_complete_directories)'"
     case .file: "\(start) -F"

@@ -32,8 +32,8 @@ enum ZshCompletion {
   }
 
   private static var verbs: String {
-    Verb.all.map { verb in
-      "        " + "\(verb.name):\(verb.summary.escaping(":"))".singleQuoted
+    Verb.all.flatMap { verb in
+      verb.names.map { "        " + "\($0):\(verb.summary.escaping(":"))".singleQuoted }
     }.joined(separator: "\n")
   }
 
@@ -44,7 +44,7 @@ enum ZshCompletion {
       }
       let arguments = verb.options.flatMap(specifications) + places
       let lines = arguments.map { "          " + $0 }.joined(separator: " \\\n")
-      return "        \(verb.name)) _arguments \\\n\(lines) ;;"
+      return "        \(verb.names.joined(separator: "|"))) _arguments \\\n\(lines) ;;"
     }.joined(separator: "\n")
   }
 

@@ -36,7 +36,7 @@ enum ManualPage {
 
   private static func add(_ verb: Verb, to page: inout Roff) {
     page.part(verb.usage)
-    page.paragraph(verb.summary + ".")
+    page.paragraph(verb.summary + "." + (verb.alias.map { " Also: larder \($0)." } ?? ""))
     let shared = [Option.json, .plain, .help].map(\.name)
     for option in verb.options where !shared.contains(option.name) {
       let term = option.letter.map { "-\($0), \(option.usage)" } ?? option.usage
@@ -56,7 +56,9 @@ enum ManualPage {
     page.section("VALUES")
     page.item("SIZE", ByteCount.accepted + ". Decimals round down.")
     page.item("D", TimeSpan.accepted + ". A number alone means seconds.")
-    page.item("KEY", "Any bytes that an argument can hold; --key-file takes any other key.")
+    page.item(
+      "KEY",
+      "Any bytes that an argument can hold; --key-file takes any other key. " + Verb.targetNote)
   }
 
   private static func addStatus(to page: inout Roff) {

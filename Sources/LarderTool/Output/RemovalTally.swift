@@ -7,6 +7,8 @@ struct RemovalTally: Sendable, Hashable {
   var byteCount = 0
   /// Whether nothing was removed, and the figures are those of a real run.
   var isDryRun = false
+  /// The names of the entries; nil if they were not asked for.
+  var names: [String]?
 
   /// Returns the object for scripts.
   func json(extra: [(String, JSONValue)] = []) -> JSONValue {
@@ -15,6 +17,7 @@ struct RemovalTally: Sendable, Hashable {
       ("bytes", JSONValue(byteCount)),
     ]
     members += extra
+    if let names { members.append(("names", .array(names.map(JSONValue.string)))) }
     if isDryRun { members.append(("dry_run", true)) }
     return .object(members.map { JSONValue.Member(name: $0.0, value: $0.1) })
   }

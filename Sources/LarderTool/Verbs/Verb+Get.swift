@@ -7,9 +7,10 @@ extension Verb {
     summary: "Write the value of a key to stdout or a file",
     synonyms: ["read", "cat", "fetch", "show", "load"],
     operands: [.directory, .key],
-    ownOptions: [.output, .dataOnly, .used, .fileExtension, .keyFile],
-    rules: [.jsonNeedsOutput],
+    ownOptions: [.output, .dataOnly, .evenExpired, .used] + targetOptions,
+    rules: [.jsonNeedsOutput, .nameIsNoKey],
     notes: [
+      targetNote,
       """
       A miss gives status 1, nothing on stdout and no file. The value is checked in full before \
       its first byte leaves, and FILE appears when it is whole. What is no regular file, such as \
@@ -20,7 +21,7 @@ extension Verb {
       nothing is written where there are none, and that is no miss. The object of --json has both.
       """,
     ],
-    run: { call throws(Failure) in try call.get() })
+    run: { call throws(Failure) in try call.readingFixture().get() })
 }
 
 extension Option {
@@ -29,6 +30,8 @@ extension Option {
   /// The flag to write the extended data instead of the value.
   static let dataOnly = Option(
     "data-only", nil, .flag, "Write the extended data in the place of the value")
+  /// The flag to write a value that has expired too.
+  static let evenExpired = Option("expired", nil, .flag, "Write the value even if it has expired")
   /// The flag that makes the read count as a use. Without it, nothing changes in the directory.
   static let used = Option("used", nil, .flag, "Count as use: move the last access")
 }
@@ -43,15 +46,16 @@ extension Rule {
 extension Call {
   /// Writes the value of a key to stdout or a file.
   func get() throws(Failure) -> ExitCode {
-    let key = try key()
-    let cache = try openForGetting(key)
-    let delivered = try deliver(key, from: cache)
+    // Opened twice: the first time to find the extension, which is a fixed setting of a cache.
+    let target = try target(in: openForReading())
+    let cache = try openForGetting(target)
+    let delivered = try deliver(target, from: cache)
     try onCache { () throws(CacheError) in try cache.close() }
-    guard let delivered else { return try reportMiss(cache.statistics.misses.keys.first) }
+    guard let delivered else { return try reportMiss(of: target, in: cache) }
     if isJSON {
       let members: [(String, JSONValue)] = [
         ("schema", 1), ("found", true), ("size", JSONValue(delivered.byteCount)),
-        ("name", .string(EntryName(key, fileExtension: cache.fileExtension).description)),
+        ("name", .string(target.name.description)),
       ]
       try console.print(
         .object(
@@ -62,26 +66,37 @@ extension Call {
   }
 
   /// Reports a miss with its reason, and returns the exit status.
-  private func reportMiss(_ reason: MissReason?) throws(Failure) -> ExitCode {
+  private func reportMiss(of target: Target, in cache: DiskCache) throws(Failure) -> ExitCode {
+    let lookup = try openForReading()
+    let found =
+      target.key == nil
+      ? try missReason(
+        ofFile: target.name, in: lookup, allowingExpired: arguments.has(.evenExpired))
+      : cache.statistics.misses.keys.first
+    let reason = fixtureCopy?.refusal(of: target.name) ?? found ?? .absent
     if isJSON {
-      try console.print([
-        "schema": 1, "found": false, "reason": JSONValue((reason ?? .absent).rawValue),
-      ])
+      try console.print(["schema": 1, "found": false, "reason": JSONValue(reason.rawValue)])
     }
-    console.say("no value: \((reason ?? .absent).sentence)")
+    var sentence = "no value: \(reason.sentence)"
+    // For people only, because a script that misses often should not wait for a walk each time.
+    if reason == .absent, console.showsProgress,
+      let variants = try variantsSentence(of: target, in: lookup)
+    {
+      sentence += "; \(variants) (--variant)"
+    }
+    console.say(sentence)
     return reason == .otherVersion ? .notACache : .finding
   }
 
-  /// Opens the cache with the extension of the key's file. Only `--used` opens it for writing.
-  private func openForGetting(_ key: CacheKey) throws(Failure) -> DiskCache {
-    // Opened twice: the first time to find the extension, which is a fixed setting of a cache.
-    let lookup = try openForReading()
-    let name = try names(of: [key], in: lookup)[0]
-    guard arguments.has(.used) else {
-      return try openForReading(fileExtension: name.fileExtension)
+  /// Opens the cache with the extension of an entry's file. Only `--used` opens it for writing, and
+  /// not in a fixture, which no read changes.
+  private func openForGetting(_ target: Target) throws(Failure) -> DiskCache {
+    let fileExtension = target.name.fileExtension
+    guard arguments.has(.used), fixtureCopy == nil else {
+      return try openForReading(fileExtension: fileExtension)
     }
     return try openForWriting { configuration in
-      configuration.setFileExtension(name.fileExtension)
+      configuration.setFileExtension(fileExtension)
       // With zero, the use is stamped at once, because the command does not wait for a later drain.
       configuration.recencyGranularity = .zero
     }
@@ -91,28 +106,55 @@ extension Call {
   ///
   /// - Returns: The length of the value and its extended data; nil on a miss.
   private func deliver(
-    _ key: CacheKey, from cache: DiskCache
+    _ target: Target, from cache: DiskCache
   ) throws(Failure) -> (byteCount: Int, data: [UInt8])? {
-    let extending = arguments.has(.used) ? nil : ExpirationExtending.off
-    do {
-      return try cache.withFile(forKey: key, extending: extending) { file in
-        // Only after the value was found and checked, because a miss must not create FILE.
-        let data = try file.extendedData()
-        var output = try self.output()
-        if arguments.has(.dataOnly) {
-          try onOutput { () throws(Errno) in try output.write(data.span) }
-        } else {
-          try copy(file, to: output)
+    guard let file = try openFile(of: target, in: cache) else { return nil }
+    let (byteCount, data) = try onValue { () throws(Errno) in
+      (Int(try file.status().byteCount), try EntryReader.extendedData(of: file))
+    }
+    // Only after the value was found and checked, because a miss must not create FILE.
+    var output = try self.output()
+    if arguments.has(.dataOnly) {
+      try onOutput { () throws(Errno) in try output.write(data.span) }
+    } else {
+      try copy(file, to: output)
+    }
+    try finish(&output)
+    return (byteCount, data)
+  }
+
+  /// Opens the file of an entry and checks it in full; nil on a miss.
+  private func openFile(
+    of target: Target, in cache: DiskCache
+  ) throws(Failure) -> FileDescriptor? {
+    let allowsExpired = arguments.has(.evenExpired)
+    guard let key = target.key else {
+      let reason = try missReason(
+        ofFile: target.name, in: cache, allowingExpired: allowsExpired)
+      if reason != nil { return nil }
+      return try onCache { () throws(CacheError) -> FileDescriptor? in
+        switch try cache.engine.reader.open(target.name.fileName, in: cache.engine.location.handle)
+        {
+        case .missed: return nil
+        case .file(let file, _): return file
         }
-        try finish(&output)
-        return (file.byteCount, data)
       }
-    } catch let error as Failure {
-      throw error
-    } catch let error as CacheError {
-      throw Failure(error, directory: arguments.directory)
+    }
+    return try onCache { () throws(CacheError) -> FileDescriptor? in
+      let found = try cache.read(
+        cache.subject(key), for: .file, extending: arguments.has(.used) ? nil : .off,
+        staleness: allowsExpired ? DiskEngine.anyStaleness : .zero)
+      guard let found else { return nil }
+      return found.takeDescriptor()
+    }
+  }
+
+  /// Runs a step that reads the value.
+  private func onValue<Result>(_ step: () throws(Errno) -> Result) throws(Failure) -> Result {
+    do throws(Errno) {
+      return try step()
     } catch {
-      throw Failure(unexpected: error)
+      throw Failure(error, doing: "read the value")
     }
   }
 
@@ -132,11 +174,11 @@ extension Call {
 
   /// Copies in pieces of 256 KiB, so that the memory does not depend on the size of the value.
   private func copy(
-    _ file: borrowing EntryFile, to output: borrowing OutputFile
+    _ file: borrowing FileDescriptor, to output: borrowing OutputFile
   ) throws(Failure) {
     var piece = [UInt8](repeating: 0, count: 256 << 10)
     while true {
-      let count = try onCache { () throws(CacheError) in try file.read(into: &piece) }
+      let count = try onValue { () throws(Errno) in try file.read(into: &piece) }
       if count == 0 { return }
       try onOutput { () throws(Errno) in try output.write(piece.span.extracting(..<count)) }
     }

@@ -7,7 +7,13 @@ extension Verb {
     summary: "Show totals: entries, bytes, oldest and newest use, next expiry",
     synonyms: ["stat", "stats", "status", "size", "du", "count"],
     operands: [.directory],
-    run: { call throws(Failure) in try call.info() })
+    notes: [
+      """
+      Unused are the entries whose last access is still that of their store, by the file's stamps \
+      alone; larder list --unused shows them.
+      """
+    ],
+    run: { call throws(Failure) in try call.readingFixture().info() })
 }
 
 extension Call {
@@ -16,7 +22,7 @@ extension Call {
     let cache = try openForReading()
     let progress = ProgressLine("counted", console)
     defer { progress.finish() }
-    let survey = try onCache { () throws(CacheError) in
+    let (survey, unusedCount) = try onCache { () throws(CacheError) in
       try cache.survey(reporting: progress.update)
     }
     progress.finish()
@@ -24,14 +30,17 @@ extension Call {
       console.say(
         "another user owns the directory or can write to it: files planted there would be served")
     }
-    let ground = try onCache { () throws(CacheError) in try Ground(of: cache) }
+    sayRefusals()
+    let original = try original(of: cache)
+    let facts = DirectoryFacts(
+      directory: original.directory,
+      ground: try onCache { () throws(CacheError) in try Ground(of: original) },
+      unusedCount: fixtureCopy == nil ? unusedCount : nil, clock: clockMembers)
     if isJSON {
-      try console.print(survey.json(directory: cache.directory, on: ground))
+      try console.print(survey.json(facts))
     } else {
-      let now = WallClock.system.now()
-      try console.print(
-        survey.text(at: now, directory: cache.directory, on: ground, style: console.style))
-      suggestAfterInfo(survey)
+      try console.print(survey.text(facts, at: now, style: console.style))
+      if fixtureCopy == nil { suggestAfterInfo(survey) }
     }
     return .fine
   }
@@ -46,33 +55,46 @@ extension Call {
   }
 }
 
+/// What `info` tells beside the counts of a survey.
+struct DirectoryFacts: Sendable {
+  let directory: String
+  let ground: Ground
+  /// The entries that were not used since their store; nil if that is not known.
+  let unusedCount: Int?
+  /// The member with a fixture's time.
+  let clock: [JSONValue.Member]
+}
+
 extension DirectorySurvey {
   /// Returns the object for scripts.
-  func json(directory: String, on ground: Ground) -> JSONValue {
+  func json(_ facts: DirectoryFacts) -> JSONValue {
     let counts: [(String, JSONValue)] = [
-      ("schema", 1), ("directory", .string(directory)),
+      ("schema", 1), ("directory", .string(facts.directory)),
       ("entries", JSONValue(entryCount)), ("bytes", JSONValue(byteCount)),
       ("allocated", JSONValue(allocatedByteCount)), ("expired", JSONValue(expiredCount)),
+      ("unused", facts.unusedCount.map { JSONValue($0) } ?? .null),
       // The values were not read, so damage is unknown.
       ("damaged", .null), ("foreign", JSONValue(foreignCount)),
       ("temporaries", JSONValue(temporaryCount)), ("oldest_access", .time(oldestAccess)),
       ("newest_access", .time(newestAccess)), ("next_expiry", .time(nextExpiry)),
     ]
     return .object(
-      counts.map { JSONValue.Member(name: $0.0, value: $0.1) } + ground.jsonMembers)
+      counts.map { JSONValue.Member(name: $0.0, value: $0.1) } + facts.clock
+        + facts.ground.jsonMembers)
   }
 
   /// Returns the lines for people.
-  func text(
-    at now: Timestamp, directory: String, on ground: Ground, style: TextStyle
-  ) -> String {
+  func text(_ facts: DirectoryFacts, at now: Timestamp, style: TextStyle) -> String {
     var lines = [
-      ("directory", Array(directory.utf8).escapedForDisplay),
+      ("directory", Array(facts.directory.utf8).escapedForDisplay),
       ("entries", entryCount.grouped),
       ("bytes", Self.size(byteCount)),
       ("on disk", Self.size(allocatedByteCount)),
       ("expired", style.set(expiredCount.grouped, expiredCount > 0 ? .red : .green)),
     ]
+    if let count = facts.unusedCount {
+      lines.append(("unused", "\(count.grouped), not used since the store"))
+    }
     if let oldestAccess {
       lines.append(("oldest use", min(oldestAccess, now).relativeText(at: now)))
     }
@@ -82,7 +104,7 @@ extension DirectorySurvey {
     if let nextExpiry { lines.append(("next expiry", nextExpiry.relativeText(at: now))) }
     if temporaryCount > 0 { lines.append(("unfinished", temporaryCount.counted("write"))) }
     if foreignCount > 0 { lines.append(("foreign", "\(foreignCount.grouped), left alone")) }
-    lines += ground.lines
+    lines += facts.ground.lines
     let width = lines.map(\.0.count).max() ?? 0
     return lines.map { style.bold($0.0.padded(toWidth: width + 2)) + $0.1 + "\n" }.joined()
   }

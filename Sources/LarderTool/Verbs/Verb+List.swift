@@ -1,14 +1,14 @@
 import Larder
-import LarderFixtures
 
 extension Verb {
   /// `larder list`
   static let list = Verb(
     name: "list",
     summary: "Show the entries",
-    synonyms: ["ls", "dir", "keys", "entries"],
+    alias: "ls",
+    synonyms: ["dir", "keys", "entries"],
     operands: [.directory],
-    ownOptions: [.sort, .first, .onlyExpired],
+    ownOptions: [.sort, .first, .onlyExpired, .onlyUnused],
     notes: [
       """
       The order used has the least recent first, as eviction would take them, and size the \
@@ -16,9 +16,16 @@ extension Verb {
       The entries of --json have the extended data too, which are not checked here. Of a fixture, \
       keys and times are those of its manifest, and the clock stands at the last of its uses, \
       which --json has as "clock".
+      """,
       """
+      --unused goes by the stamps of the files alone: the last access is at most a second after \
+      the birth. So a use within the cache's recencyGranularity of the store, 60 s by default, is \
+      not seen, nor one that only the memory of a running program knows yet, and a copy of a \
+      directory begins anew. A value that took longer to write counts as used. Where the file \
+      system keeps no births, nothing is known.
+      """,
     ],
-    run: { call throws(Failure) in try call.list() })
+    run: { call throws(Failure) in try call.readingFixture().list() })
 }
 
 extension Option {
@@ -30,46 +37,45 @@ extension Option {
   static let first = Option("first", "n", .count, "Show only the first N")
   /// The flag to show only entries that `larder expire` would remove.
   static let onlyExpired = Option("expired", nil, .flag, "Show only what has expired")
+  /// The flag to show only entries whose last access is that of their store.
+  static let onlyUnused = Option(
+    "unused", nil, .flag, "Show only what was not used since its store")
 }
 
 extension Call {
   /// Shows the entries.
   func list() throws(Failure) -> ExitCode {
     let cache = try openForReading()
-    let manifest = try fixtureManifest()
-    let now = manifest?.latestAccess ?? WallClock.system.now()
     var entries = try entries(of: cache)
-    if let manifest { entries = entries.map(manifest.entry) }
+    if arguments.has(.onlyUnused) { try keepUnused(&entries, of: cache) }
     if arguments.has(.onlyExpired) { entries.removeAll { !$0.isExpired(at: now) } }
     let order = arguments.choice(.sort).flatMap(EntryOrder.init(rawValue:)) ?? .used
     entries.sort(by: order.precedes)
     let shown = entries.prefix(arguments.count(.first) ?? .max)
     sayUnreadable(entries)
+    sayRefusals()
     if isJSON {
-      try printJSON(shown, clock: manifest == nil ? nil : now)
+      try printJSON(shown)
     } else {
       try printTable(shown, at: now)
-      if manifest == nil {
-        suggestAfterList(entries, shown: shown.count, at: now)
-      } else if console.isTerminal {
-        console.talk(console.style.dim("a fixture: its clock stands at \(now.rfc3339)") + "\n")
-      }
+      if fixtureCopy == nil { suggestAfterList(entries, shown: shown.count, at: now) }
     }
     return .fine
   }
 
-  /// Returns the manifest if the directory is a fixture with at least one recorded entry.
-  private func fixtureManifest() throws(Failure) -> FixtureManifest? {
-    let path = try Self.path(of: arguments.directory)
-    do throws(CacheError) {
-      let manifest = try FixtureDirectory(path).manifest()
-      return manifest.latestAccess == nil ? nil : manifest
-    } catch  where error.code == .invalidArgument {
-      // Another program's file of that name.
-      return nil
-    } catch {
-      throw Failure(error, directory: arguments.directory)
+  /// Keeps the entries that were not used since their store.
+  private func keepUnused(
+    _ entries: inout [DiskEntry], of cache: DiskCache
+  ) throws(Failure) {
+    guard fixtureCopy == nil else {
+      throw .usage("--unused goes by the births of files, and those of a fixture are a checkout's")
     }
+    let handle = cache.engine.location.handle
+    let known = entries.map { EntryName(Array($0.name.utf8)).flatMap(handle.isUnused) }
+    let unknownCount = known.count { $0 == nil }
+    entries = zip(entries, known).filter { $1 == true }.map(\.0)
+    if unknownCount == 0 { return }
+    console.say("of \(unknownCount.counted("entry")) the file system does not tell the birth")
   }
 
   /// Reports the number of entries of which only the name and the status can be read.
@@ -80,13 +86,11 @@ extension Call {
   }
 
   /// Prints one object in pieces, so that memory does not grow with the entries.
-  private func printJSON(
-    _ entries: ArraySlice<DiskEntry>, clock: Timestamp?
-  ) throws(Failure) {
+  private func printJSON(_ entries: ArraySlice<DiskEntry>) throws(Failure) {
     var writer = JSONWriter()
     writer.beginObject()
     writer.write("schema", 1)
-    if let clock { writer.write("clock", .time(clock)) }
+    for member in clockMembers { writer.write(member.name, member.value) }
     writer.write(name: "entries")
     writer.beginArray()
     for entry in entries {
@@ -168,26 +172,5 @@ extension Expiration {
     case .never: "never"
     default: "fixed"
     }
-  }
-}
-
-extension FixtureManifest {
-  /// Returns the entry with expiry, last use, key and data from the manifest, because git keeps
-  /// neither stamps nor attributes. A file without a line and without an attribute of its own does
-  /// not expire, as in tests.
-  fileprivate func entry(_ entry: DiskEntry) -> DiskEntry {
-    var entry = entry
-    if let line = EntryName(Array(entry.name.utf8)).flatMap({ candidates(for: $0).first }) {
-      entry.key = line.key
-      entry.keyHint = line.proof.hintForDisplay
-      entry.lastAccess = line.lastAccess
-      entry.expiry = line.expiry < .never ? line.expiry : nil
-      entry.lifetime = Expiration(line.lifetime, until: line.expiry)
-      entry.extendedData = line.extendedData
-    } else if entry.lifetime == nil {
-      entry.lastAccess = latestAccess ?? FixtureDirectory.start
-      entry.expiry = nil
-    }
-    return entry
   }
 }

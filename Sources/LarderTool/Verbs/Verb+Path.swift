@@ -7,7 +7,9 @@ extension Verb {
     summary: "Print the path of a key's file, whether it is there or not",
     synonyms: ["which", "where", "name", "file"],
     operands: [.directory, .key],
-    ownOptions: [.fileExtension, .keyFile],
+    ownOptions: targetOptions,
+    rules: [.nameIsNoKey],
+    notes: [targetNote],
     run: { call throws(Failure) in try call.path() })
 }
 
@@ -18,7 +20,7 @@ extension Call {
   /// a path with unsafe characters is escaped; they can come from DIR alone.
   func path() throws(Failure) -> ExitCode {
     let cache = try openForReading()
-    let path = cache.path(of: try names(of: [try key()], in: cache)[0])
+    let path = cache.path(of: try target(in: cache).name)
     if isJSON {
       try console.print(["schema": 1, "path": .string(path)])
     } else {

@@ -13,7 +13,7 @@ extension Verb {
         role: .file, arity: .optional, placeholder: "FILE|-",
         help: "The file with the value (default, or -: stdin)"),
     ],
-    ownOptions: [.putExpires, .data, .fileExtension, .keyFile, .adopt],
+    ownOptions: [.putExpires, .data, .variant, .fileExtension, .keyFile, .adopt],
     rules: [.oneReaderOfStandardInput],
     notes: [
       """

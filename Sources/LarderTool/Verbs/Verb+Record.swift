@@ -13,7 +13,7 @@ extension Verb {
         role: .file, arity: .any, placeholder: "FILE",
         help: "The file with the value (default, or -: stdin), and further pairs of KEY and FILE"),
     ],
-    ownOptions: [.putExpires, .data, .fileExtension, .keyFile, .adopt],
+    ownOptions: [.putExpires, .data, .variant, .fileExtension, .keyFile, .adopt],
     rules: [.wholePairs, .dataForOnePair, .oneReaderOfStandardInput],
     notes: [
       """
@@ -70,7 +70,7 @@ extension Call {
     let rest = arguments[.file]
     var pairs = [(try key(), rest.first ?? Self.dash)]
     for index in stride(from: 1, to: rest.count - 1, by: 2) {
-      pairs.append((CacheKey(rest[index]), rest[index + 1]))
+      pairs.append((CacheKey(joined(rest[index])), rest[index + 1]))
     }
     return pairs
   }

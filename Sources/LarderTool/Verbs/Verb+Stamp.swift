@@ -10,7 +10,7 @@ extension Verb {
       .directory,
       Operand(
         role: .file, arity: .any, placeholder: "FILE",
-        help: "Names of entries in DIR (default: all)"),
+        help: "Names of entries in DIR, or beginnings of them (default: all)"),
     ],
     ownOptions: [.stampExpires],
     run: { call throws(Failure) in try call.stamp() })
@@ -26,8 +26,8 @@ extension Option {
 extension Call {
   /// Gives files that were edited or made by hand the stamps and attribute of entries.
   func stamp() throws(Failure) -> ExitCode {
-    let given = try stampNames()
     let cache = try openForWriting()
+    let given = try stampNames(in: cache)
     let names = try onCache { () throws(CacheError) in
       if let given { return given }
       return try cache.entries().map(\.name)
@@ -52,14 +52,21 @@ extension Call {
   }
 
   /// Returns the names on the command line; nil if there are none. Throws if one is no name of an
-  /// entry.
-  private func stampNames() throws(Failure) -> [String]? {
-    let operands = arguments[.file]
-    for operand in operands where EntryName(operand) == nil {
-      let shown = operand.quotedForDisplay
-      throw .usage("\(shown) is no name of an entry; give names as they stand in DIR")
+  /// entry and no beginning of one.
+  private func stampNames(in cache: DiskCache) throws(Failure) -> [String]? {
+    var names: [String] = []
+    for operand in arguments[.file] {
+      if EntryName(operand) == nil {
+        guard let name = try name(beginningWith: operand, in: cache) else {
+          let shown = operand.quotedForDisplay
+          throw .usage("\(shown) is no name of an entry; give names as they stand in DIR")
+        }
+        names.append(name.description)
+      } else {
+        names.append(String(decoding: operand, as: UTF8.self))
+      }
     }
-    return operands.isEmpty ? nil : operands.map { String(decoding: $0, as: UTF8.self) }
+    return names.isEmpty ? nil : names
   }
 }
 

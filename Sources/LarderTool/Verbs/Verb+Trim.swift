@@ -8,8 +8,9 @@ extension Verb {
     summary: "Remove what has expired, then the least recently used, down to a limit",
     synonyms: ["shrink", "limit", "reduce"],
     operands: [.directory],
-    ownOptions: [.trimToSize, .trimToCount, .trimToAge, .dryRun],
-    rules: [.exactlyOne(of: [.trimToSize, .trimToCount, .trimToAge])],
+    ownOptions: [.trimToSize, .trimToCount, .trimToAge, .dryRun, .listsNames],
+    rules: [.exactlyOne(of: [.trimToSize, .trimToCount, .trimToAge]), .namesNeedDryRun],
+    notes: [namesNote],
     run: { call throws(Failure) in try call.trim() })
 
   /// `larder expire`
@@ -18,7 +19,9 @@ extension Verb {
     summary: "Remove what has expired",
     synonyms: ["sweep", "gc", "clean", "prune"],
     operands: [.directory],
-    ownOptions: [.dryRun],
+    ownOptions: [.dryRun, .listsNames],
+    rules: [.namesNeedDryRun],
+    notes: [namesNote],
     run: { call throws(Failure) in try call.expire() })
 
   /// `larder clear`
@@ -27,9 +30,16 @@ extension Verb {
     summary: "Remove every entry; what is not an entry stays",
     synonyms: ["purge", "empty", "flush", "wipe", "reset"],
     operands: [.directory],
-    ownOptions: [.force, .dryRun],
-    rules: [.clearNeedsForce],
+    ownOptions: [.force, .dryRun, .listsNames],
+    rules: [.clearNeedsForce, .namesNeedDryRun],
+    notes: [namesNote],
     run: { call throws(Failure) in try call.clear() })
+
+  private static let namesNote = """
+    With --dry-run --names, the names that would go are printed, one a line in the order of \
+    removal, and the sum on stderr; larder rm takes them with --name. The object of --json has \
+    them as "names".
+    """
 }
 
 extension Option {
@@ -40,6 +50,8 @@ extension Option {
   /// The limit on the time since the last access.
   static let trimToAge = Option(
     "age", nil, .duration, "Leave only what was used within so much time")
+  /// The flag to print the names of what a dry run would remove.
+  static let listsNames = Option("names", nil, .flag, "With --dry-run: print the names too")
   /// The flag that confirms the removal.
   static let force = Option("force", nil, .flag, "Confirm that every entry shall go")
 }
@@ -50,6 +62,13 @@ extension Rule {
     "removes every entry, so it needs --force (or --dry-run, to look first)",
     usage: "--force"
   ) { $0.has(.force) || $0.has(.dryRun) }
+}
+
+extension Rule {
+  /// The rule that names are listed before a removal, not after it.
+  static let namesNeedDryRun = Rule("--names needs --dry-run") {
+    !$0.has(.listsNames) || $0.has(.dryRun)
+  }
 }
 
 extension Call {
@@ -76,19 +95,24 @@ extension Call {
   /// Trims the cache, or only makes the plan of it, and shows the progress on a terminal.
   private func trim(
     _ cache: DiskCache, to goal: TrimGoal, isDryRun: Bool
-  ) throws(CacheError) -> BulkRemoval {
+  ) throws(CacheError) -> RemovalTally {
     let total = ForkSafeMutex<Int?>(nil)
     let progress = ProgressLine("removed", console) {
       cache.trimProgress(of: total.withLock(\.self))
     }
     defer { progress.finish() }
     // The preview makes the same plan on a copy of the index, so both report the same.
-    if isDryRun { return try cache.preview(goal) }
+    if isDryRun {
+      let (removal, names) = try cache.preview(goal)
+      var tally = RemovalTally(removal, isDryRun: true)
+      if arguments.has(.listsNames) { tally.names = names.map(\.description) }
+      return tally
+    }
     if console.showsProgress {
-      let removed = try cache.preview(goal).removed
+      let removed = try cache.preview(goal).removal.removed
       total.withLock { $0 = removed }
     }
-    return try goal == .nothing ? cache.removeAll() : cache.trim(to: goal)
+    return RemovalTally(try goal == .nothing ? cache.removeAll() : cache.trim(to: goal))
   }
 
   /// Removes expired entries, and then the least recently used, down to a limit.
@@ -104,14 +128,17 @@ extension Call {
     let isDryRun = arguments.has(.dryRun)
     let cache = try isDryRun ? openForReading() : openForWriting()
     let tally = try onCache { () throws(CacheError) in
-      let removal =
+      let tally =
         try goal == .nothing && !isDryRun
-        ? removeAll(from: cache) : trim(cache, to: goal, isDryRun: isDryRun)
+        ? RemovalTally(removeAll(from: cache)) : trim(cache, to: goal, isDryRun: isDryRun)
       try cache.close()
-      return RemovalTally(removal, isDryRun: isDryRun)
+      return tally
     }
     if isJSON {
       try console.print(tally.json())
+    } else if let names = tally.names {
+      try console.print(names)
+      console.talk(tally.text)
     } else {
       try console.print(tally.text)
     }

@@ -7,37 +7,42 @@ extension Verb {
     summary: "Say in a sentence what is there for a key, and why a read finds it or not",
     synonyms: ["explain", "debug", "inspect", "diagnose"],
     operands: [.directory, .key],
-    ownOptions: [.fileExtension, .keyFile],
+    ownOptions: targetOptions,
+    rules: [.nameIsNoKey],
     notes: [
+      targetNote,
       """
       The status is 0 when a read would find the value, 3 when another version of the format \
       wrote the file, and else 1. Nothing changes.
-      """
+      """,
     ],
-    run: { call throws(Failure) in try call.why() })
+    run: { call throws(Failure) in try call.readingFixture().why() })
 }
 
 extension Call {
   /// Reports the state of a key's file, and whether a read finds the value.
   func why() throws(Failure) -> ExitCode {
-    let key = try key()
     let lookup = try openForReading()
-    let name = try names(of: [key], in: lookup)[0]
+    let target = try target(in: lookup)
+    let name = target.name
     let cache = try openForReading(fileExtension: name.fileExtension)
+    let original = try original(of: lookup)
+    var reason = fixtureCopy?.refusal(of: name)
+    if reason == nil { reason = try missReason(of: target, in: cache) }
+    let entry = try onCache { () throws(CacheError) in try cache.entry(named: name) }
     let answer = EntryDiagnosis(
-      path: cache.path(of: name), name: name.description,
-      reason: try missReason(of: key, in: cache),
-      entry: try onCache { () throws(CacheError) in try cache.entry(named: name) },
-      now: WallClock.system.now(),
-      ground: try onCache { () throws(CacheError) in try Ground(of: cache) })
+      path: original.path(of: name), name: name.description, reason: reason,
+      entry: entry.map { fixtureCopy?.entry($0) ?? $0 }, now: now,
+      ground: try onCache { () throws(CacheError) in try Ground(of: original) },
+      variants: reason == .absent ? try variantsSentence(of: target, in: lookup) : nil)
     if isJSON {
-      try console.print(answer.json(key))
+      try console.print(answer.json(target.key, clockMembers))
     } else {
       let head = console.style.bold(Array(answer.path.utf8).escapedForDisplay)
       let width = min(console.width ?? 100, 100)
       let ground = answer.ground.sentence?.wrapped(toWidth: width) ?? []
       try console.print([head] + answer.sentence.wrapped(toWidth: width) + ground)
-      suggestAfterWhy(answer, key)
+      suggestAfterWhy(answer)
     }
     if answer.reason == nil { return .fine }
     return answer.reason == .otherVersion ? .notACache : .finding
@@ -45,7 +50,8 @@ extension Call {
 
   /// Returns the reason that a read would find nothing; nil if it would find a value. Checks the
   /// content.
-  private func missReason(of key: CacheKey, in cache: DiskCache) throws(Failure) -> MissReason? {
+  private func missReason(of target: Target, in cache: DiskCache) throws(Failure) -> MissReason? {
+    guard let key = target.key else { return try missReason(ofFile: target.name, in: cache) }
     do {
       let isThere: Bool? = try cache.withFile(forKey: key, extending: .off) {
         _ in true
@@ -58,8 +64,8 @@ extension Call {
     }
   }
 
-  private func suggestAfterWhy(_ answer: EntryDiagnosis, _ key: CacheKey) {
-    switch answer.reason {
+  private func suggestAfterWhy(_ answer: EntryDiagnosis) {
+    switch fixtureCopy == nil ? answer.reason : nil {
     case .damaged?: suggest("verify", "--repair", "removes what is damaged")
     case .expired?: suggest("stamp", "\(answer.name) --expires 7d", "makes it valid again")
     case .absent?: suggest("list", "", "what is there")
@@ -82,6 +88,8 @@ struct EntryDiagnosis: Sendable {
   let now: Timestamp
   /// The file system of the directory.
   let ground: Ground
+  /// A sentence on the variants of the key; nil if there are none, or the key has a value.
+  var variants: String?
 
   /// The state in one word: `fresh`, `soon` or `never` if a read finds the value, else the reason.
   var state: String {
@@ -106,7 +114,9 @@ struct EntryDiagnosis: Sendable {
     case .damaged where entry?.lifetime == nil:
       return "A read finds nothing: the file's attribute user.larder is not one that this format "
         + "knows. \(factsSentence) larder stamp takes it as it is."
-    case .absent: return "A read finds nothing: there is no file of that name."
+    case .absent:
+      let rest = variants.map { " \($0): larder list shows them." } ?? ""
+      return "A read finds nothing: there is no file of that name.\(rest)"
     case .expired: return "A read finds nothing: it expired \(expiredSince). \(factsSentence)"
     case .damaged:
       return "A read finds nothing: the file is damaged, for its content is not what its hash was "
@@ -159,14 +169,14 @@ struct EntryDiagnosis: Sendable {
   }
 
   /// Returns the object for scripts.
-  func json(_ key: CacheKey) -> JSONValue {
+  func json(_ key: CacheKey?, _ clock: [JSONValue.Member] = []) -> JSONValue {
     var members: [(String, JSONValue)] = [
       ("schema", 1), ("found", .bool(reason == nil)), ("state", .string(state)),
       ("sentence", .string(sentence)), ("path", .string(path)),
     ]
     members.append(("entry", entry?.json ?? .null))
     return .object(
-      members.map { JSONValue.Member(name: $0.0, value: $0.1) } + ground.jsonMembers
-        + JSONValue.keyMembers(key.bytes))
+      members.map { JSONValue.Member(name: $0.0, value: $0.1) } + clock
+        + ground.jsonMembers + JSONValue.keyMembers(key?.bytes))
   }
 }

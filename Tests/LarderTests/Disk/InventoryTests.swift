@@ -57,14 +57,14 @@ struct `An inventory` {
     #expect(Set(inventory.foreign.map(\.kind)) == [.file, .directory, .link])
     for goal in [TrimGoal.living, .size(10), .count(3), .nothing] {
       let fates = inventory.fates(under: goal)
-      let preview = try cache.preview(goal)
+      let preview = try cache.preview(goal).removal
       #expect(fates.count == inventory.entries.count)
       #expect(fates.count { $0 != .stays } == preview.removed, "\(goal): \(fates)")
       let expired = zip(inventory.entries, fates).filter { $1 == .goesAsExpired }
       #expect(expired.count == inventory.survey.expiredCount)
     }
     let counting = Steps()
-    #expect(try cache.survey(reporting: counting.add) == inventory.survey)
+    #expect(try cache.survey(reporting: counting.add).survey == inventory.survey)
     #expect(counting.found == [9] && counting.looks == [])
     let few = try cache.inventory(isChecking: false, foreignUpTo: 1)
     #expect(few.foreign.count == 1 && few.survey.foreignCount == 3 && few.findings == nil)

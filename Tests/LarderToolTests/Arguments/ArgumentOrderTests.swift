@@ -14,7 +14,7 @@ struct ArgumentOrderTests {
     case .size: "1M"
     case .duration, .expiration: "1h"
     case .count: "3"
-    case .data: "etag"
+    case .data, .part: "etag"
     case .choice(_, let words): words.first
     }
   }
@@ -46,7 +46,9 @@ struct ArgumentOrderTests {
     let verb = try #require(Verb.named(Array(name.utf8)))
     let (operands, demanded) = Self.line(of: verb)
     let optional = verb.ownOptions.filter { option in
-      option.name != Option.keyFile.name && !verb.rules.contains { $0.usage != nil }
+      // What needs another operand or option beside it.
+      ![Option.keyFile.name, Option.listsNames.name].contains(option.name)
+        && !verb.rules.contains { $0.usage != nil }
         && !demanded.contains { $0.name == option.name }
     }
     for option in optional {

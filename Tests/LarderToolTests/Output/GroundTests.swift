@@ -54,8 +54,8 @@ struct `What a cache is on` {
     var survey = DirectorySurvey()
     survey.entryCount = 7
     let text = survey.text(
-      at: Timestamp(seconds: 0), directory: "/srv", on: Self.gluster,
-      style: TextStyle(usesEscapes: false))
+      DirectoryFacts(directory: "/srv", ground: Self.gluster, unusedCount: nil, clock: []),
+      at: Timestamp(seconds: 0), style: TextStyle(usesEscapes: false))
     let lines = text.split(separator: "\n").filter { $0.hasPrefix("file") || $0.hasPrefix("weak") }
     #expect(
       lines.first == "file system  GlusterFS (fuse.glusterfs), which other machines may share")

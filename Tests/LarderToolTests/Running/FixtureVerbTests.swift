@@ -142,4 +142,45 @@ struct `Recording and packing fixtures` {
     }
     #expect(try scene.run("fixture", "check", "missing").status == 3)
   }
+
+  @Test func `every verb that looks sees a checkout at the fixture's time`() throws {
+    try scene.put("value", "abc", "--expires", "2h", "--data", "beside")
+    try scene.put("other", "k", "--expires", "1d")
+    _ = try scene.run("fixture", "pack", "c", "f")
+    // As git checks it out: other stamps, no attributes.
+    _ = try scene.shell(
+      "mkdir g && for x in f/* f/.g*; do cat $x > g/${x#f/}; done; touch -d 2020-01-01 g/*")
+    let before = try scene.shell("stat -c '%n %x %y %z' g/*").text
+    #expect(try scene.run("get", "g", "abc").text == "value")
+    #expect(try scene.run("get", "g", "abc", "--data-only").text == "beside")
+    let why = try #require(try scene.run("why", "g", "abc", "--json").json)
+    #expect(why["found"] as? Bool == true && why["state"] as? String == "fresh")
+    #expect((why["path"] as? String)?.hasPrefix(scene.root.path + "/g/") == true)
+    let info = try #require(try scene.run("info", "g", "--json").json)
+    #expect(info["entries"] as? Int == 2 && info["expired"] as? Int == 0)
+    #expect(info["directory"] as? String == scene.root.path + "/g" && info["unused"] is NSNull)
+    #expect(info["clock"] is String && why["clock"] as? String == info["clock"] as? String)
+    let report = try scene.run("report", "g", "-o", "page.html", "--json").json
+    #expect(report?["expired"] as? Int == 0 && report?["foreign"] as? Int == 0)
+    #expect(report?["directory"] as? String == scene.root.path + "/g")
+    #expect(try String(decoding: scene.read("page.html"), as: UTF8.self).contains("\"abc\""))
+    #expect(try scene.run("list", "g", "--unused").status == 2)
+    #expect(try scene.run("top", "g").text.contains("expired") == false)
+    #expect(try scene.shell("stat -c '%n %x %y %z' g/*").text == before)
+    let copies = try scene.names(in: ".").filter { $0.hasPrefix("larder-fixture") }
+    #expect(copies.isEmpty)
+  }
+
+  @Test func `what a read of a fixture refuses is said with its reason`() throws {
+    _ = try scene.run("record", "f", "abc", input: Data("hello".utf8))
+    _ = try scene.run("record", "f", "k", input: Data("kept".utf8))
+    // Two lines of a name, and a content of neither, as a merge can leave them.
+    _ = try scene.shell(
+      #"sed 's/hash=./hash=0/;/"k"/d' f/manifest >> f/manifest; printf x >> f/9001*"#)
+    let list = try scene.run("list", "f")
+    #expect(list.status == 0 && list.text.contains("k\n"))
+    #expect(list.talk.contains("900150983cd24fb0d6963f7d28e17f72 is left out: the file is damaged"))
+    #expect(try scene.run("why", "f", "abc", "--json").json?["state"] as? String == "damaged")
+    #expect(try scene.run("get", "f", "abc").talk.contains("the file is damaged"))
+  }
 }

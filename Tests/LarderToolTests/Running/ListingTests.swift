@@ -111,4 +111,30 @@ struct `Listing and counting` {
     #expect(json["entries"] as? Int == 0)
     for name in ["oldest_access", "newest_access", "next_expiry"] { #expect(json[name] is NSNull) }
   }
+
+  @Test func `what was not used since its store is told by the stamps`() throws {
+    for key in ["a", "b", "c"] { try scene.put("value", key) }
+    let births = try scene.shell("stat -c %W c/0c*").text
+    // A use within a second of the store is none, so that this one is dated an hour later.
+    _ = try scene.shell("touch -a -d '+1 hour' c/92*; $larder get c a >/dev/null")
+    guard births != "0\n", births != "-\n" else {
+      #expect(try scene.run("list", "c", "--unused").talk.contains("does not tell the birth"))
+      return
+    }
+    #expect(try Set(keys("--unused").compactMap(\.self)) == ["a", "c"])
+    #expect(try scene.run("info", "c", "--json").json?["unused"] as? Int == 2)
+    #expect(try scene.run("info", "c").text.contains("unused       2, not used since the store\n"))
+    let page = try scene.run("report", "c").text
+    let flags = page.matches(of: /,(\d+),604800\]/).compactMap { Int($0.1) }
+    #expect(flags.map { $0 & 256 }.sorted() == [0, 256, 256])
+  }
+
+  @Test func `info opens no entry`() throws {
+    for key in ["a", "b"] { try scene.put("value", key) }
+    // A file that cannot be opened, not even by root, would be one that has another system behind.
+    let trace = try scene.shell(
+      "command -v strace >/dev/null && strace -f -e trace=openat $larder info c 2>&1 >/dev/null")
+    guard trace.status == 0 else { return }
+    #expect(!trace.text.contains("0cc175b9c0f1b6a831c399e269772661"))
+  }
 }

@@ -13,17 +13,18 @@ struct VerbTableTests {
   }
 
   @Test(arguments: [
-    ("put", ["expires", "data", "ext", "key-file", "adopt"]),
-    ("get", ["output", "data-only", "used", "ext", "key-file"]),
-    ("rm", ["ext", "key-file"]), ("path", ["ext", "key-file"]),
-    ("list", ["sort", "first", "expired"]), ("info", []), ("verify", ["repair"]),
-    ("why", ["ext", "key-file"]), ("top", ["first"]), ("diff", []),
+    ("put", ["expires", "data", "variant", "ext", "key-file", "adopt"]),
+    ("get", ["output", "data-only", "expired", "used", "name", "variant", "ext", "key-file"]),
+    ("rm", ["name", "variant", "ext", "key-file"]),
+    ("path", ["name", "variant", "ext", "key-file"]),
+    ("list", ["sort", "first", "expired", "unused"]), ("info", []), ("verify", ["repair"]),
+    ("why", ["name", "variant", "ext", "key-file"]), ("top", ["first"]), ("diff", []),
     ("report", ["output", "limit", "quick"]), ("completions", []),
     ("watch", ["limit", "first", "wait"]),
     ("man", []),
-    ("expire", ["dry-run"]), ("trim", ["to", "count", "age", "dry-run"]),
-    ("clear", ["force", "dry-run"]), ("stamp", ["expires"]),
-    ("record", ["expires", "data", "ext", "key-file", "adopt"]),
+    ("expire", ["dry-run", "names"]), ("trim", ["to", "count", "age", "dry-run", "names"]),
+    ("clear", ["force", "dry-run", "names"]), ("stamp", ["expires"]),
+    ("record", ["expires", "data", "variant", "ext", "key-file", "adopt"]),
     ("fixture", ["allow-expired", "adopt"]),
     ("demo", []),
   ])
@@ -58,10 +59,11 @@ struct VerbTableTests {
     }
   }
 
-  @Test func `no synonym is a verb or points to two`() {
-    let synonyms = Verb.all.flatMap(\.synonyms)
+  @Test func `no synonym or alias is a verb or points to two`() {
+    let synonyms = Verb.all.flatMap { $0.synonyms + ($0.alias.map { [$0] } ?? []) }
     #expect(Set(synonyms).count == synonyms.count)
     #expect(Set(synonyms).isDisjoint(with: Verb.all.map(\.name)))
+    #expect(Verb.named(Array("ls".utf8))?.name == "list")
   }
 
   @Test(arguments: [

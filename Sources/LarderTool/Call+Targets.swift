@@ -1,0 +1,173 @@
+import Larder
+
+/// The entry that an argument names, whether it is there or not.
+struct Target: Sendable, Hashable {
+  /// The argument, for messages.
+  let argument: [UInt8]
+  /// The key; nil if the argument is a file's name and the file does not tell its key.
+  let key: CacheKey?
+  /// The name of the file.
+  let name: EntryName
+}
+
+extension Call {
+  /// Returns the entries that the arguments name. Each is a key, or the name of a file or a
+  /// beginning of it, as `larder list` shows them. A key that has a file wins, unless `--name` is
+  /// given.
+  func targets(in cache: DiskCache) throws(Failure) -> [Target] {
+    let keys = try keys()
+    let isByName = arguments.has(.byName)
+    let files: [EntryName?] =
+      isByName ? Array(repeating: nil, count: keys.count) : try files(of: keys, in: cache)
+    let mayBeName = ![Option.fileExtension, .keyFile, .variant].contains(where: arguments.has)
+    var targets: [Target] = []
+    for (key, file) in zip(keys, files) {
+      let isName = isByName || (mayBeName && key.byteCount >= Self.leastDigits)
+      if file == nil, isName, let name = try name(beginningWith: key.bytes, in: cache) {
+        targets.append(try target(key.bytes, name, in: cache))
+      } else if isByName {
+        throw Self.unknownName(key.bytes)
+      } else {
+        targets.append(
+          Target(argument: key.bytes, key: key, name: file ?? EntryName(key, extension: arguments)))
+      }
+    }
+    return targets
+  }
+
+  /// Returns the entry that a verb with one KEY is about.
+  func target(in cache: DiskCache) throws(Failure) -> Target {
+    guard let target = try targets(in: cache).first else { throw .usage("KEY is missing") }
+    return target
+  }
+
+  /// The digits of a name that are taken for a name without `--name`. So many that hardly any key
+  /// of digits, such as a number or a date, is the beginning of another entry's name.
+  private static let leastDigits = 8
+
+  /// Returns the name that begins with some bytes; nil if none does. Whole names are returned even
+  /// if they have no file.
+  func name(
+    beginningWith bytes: [UInt8], in cache: DiskCache
+  ) throws(Failure) -> EntryName? {
+    // As in a list that is cut, so that what it shows can be pasted.
+    let isCut = bytes.suffix(3).elementsEqual("\u{2026}".utf8)
+    let start = isCut ? Array(bytes.dropLast(3)) : bytes
+    let whole = EntryName(start)
+    let isHex = start.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    guard whole != nil || (isHex && !start.isEmpty && start.count <= 32) else { return nil }
+    let names = try onCache { () throws(CacheError) in try cache.names(beginningWith: start) }
+    if let whole, arguments.has(.byName) || names.contains(whole) { return whole }
+    guard names.count > 1 else { return names.first }
+    let list = names.prefix(3).map(\.description).joined(separator: ", ")
+    throw .usage(
+      "\(names.count.grouped) names begin with \(bytes.quotedForDisplay): \(list)"
+        + "\(names.count > 3 ? " and others" : ""); give more of one")
+  }
+
+  private func target(
+    _ argument: [UInt8], _ name: EntryName, in cache: DiskCache
+  ) throws(Failure) -> Target {
+    let key = try onCache { () throws(CacheError) in try cache.entry(named: name)?.key }
+    // A file that was renamed tells the key of another name.
+    let isNamed = key.map { EntryName($0, fileExtension: name.fileExtension) == name } ?? false
+    return Target(argument: argument, key: isNamed ? key : nil, name: name)
+  }
+
+  /// Returns the failure for a beginning that no name has.
+  static func unknownName(_ bytes: [UInt8]) -> Failure {
+    .problem(
+      Problem(
+        exitCode: .finding, code: MissReason.absent.rawValue,
+        what: "no name in DIR begins with \(bytes.quotedForDisplay)",
+        cure: "larder list shows the names"))
+  }
+}
+
+extension Call {
+  /// Returns the file of each key; nil for a key that has none. With `--ext`, that is the name with
+  /// that extension, whether it has a file or not. Without, it is the bare name if it has a file,
+  /// else the name of the only file with an extension.
+  private func files(of keys: [CacheKey], in cache: DiskCache) throws(Failure) -> [EntryName?] {
+    if let wanted = arguments.fileExtension {
+      return keys.map { EntryName($0, fileExtension: wanted) }
+    }
+    return try onCache { () throws(CacheError) in try cache.names(forKeys: keys) }
+      .map { (candidates) throws(Failure) in
+        // Not guessed, because the result of a script would depend on other files in the directory.
+        guard candidates.count <= 1 else { throw Self.ambiguous(candidates) }
+        return candidates.first
+      }
+  }
+
+  private static func ambiguous(_ names: [EntryName]) -> Failure {
+    let list = names.map(\.description).joined(separator: ", ")
+    return .usage("the key has several files, \(list); say which with --ext")
+  }
+}
+
+extension Call {
+  /// Returns the reason that a read would find nothing in the file of a name, whose key is not
+  /// known; nil if it would find a value. Checks the content.
+  func missReason(
+    ofFile name: EntryName, in cache: DiskCache, allowingExpired: Bool = false
+  ) throws(Failure) -> MissReason? {
+    let look = try onCache { () throws(CacheError) in
+      try cache.engine.look(at: name, isChecking: true)
+    }
+    guard let look else { return .absent }
+    if !allowingExpired, DiskEntry(look).isExpired(at: now) { return .expired }
+    return switch look.finding {
+    case .damaged: .damaged
+    case .otherVersion: .otherVersion
+    case .unreadable: .unreadable
+    case .sound, .unverifiable, nil: nil
+    }
+  }
+
+  /// Returns a sentence on the variants of a key that has no value itself; nil if there are none.
+  ///
+  /// - Complexity: O(n); opens every file to learn its key.
+  func variantsSentence(of target: Target, in cache: DiskCache) throws(Failure) -> String? {
+    guard let key = target.key else { return nil }
+    let start = key.bytes + [CacheKey.separator]
+    let count = try entries(of: cache).count { $0.key?.bytes.starts(with: start) ?? false }
+    if count == 0 { return nil }
+    return "\(count.counted("variant")) of this key \(count == 1 ? "exists" : "exist")"
+  }
+}
+
+extension EntryName {
+  /// Creates the name of a key with the extension of `--ext`, if it is given.
+  fileprivate init(_ key: CacheKey, extension arguments: Arguments) {
+    self.init(key, fileExtension: arguments.fileExtension ?? .none)
+  }
+}
+
+extension Option {
+  /// The flag to take KEY for a file's name or the beginning of one.
+  static let byName = Option(
+    "name", nil, .flag, "Take KEY for the name of an entry's file, or a beginning of it")
+  /// The further parts of a joined key.
+  static let variant = Option(
+    "variant", nil, .part, "Take this variant of KEY; once more, a variant of the variant")
+}
+
+extension Rule {
+  /// The rule that what is part of a key is not given with a name.
+  static let nameIsNoKey = Rule("--name goes without --variant, --key-file and --ext") {
+    !$0.has(.byName) || ![Option.variant, .keyFile, .fileExtension].contains(where: $0.has)
+  }
+}
+
+extension Verb {
+  /// The options of a verb that finds an entry by its KEY.
+  static let targetOptions: [Option] = [.byName, .variant, .fileExtension, .keyFile]
+
+  /// The paragraph on the notations of KEY, for the same verbs.
+  static let targetNote = """
+    KEY is a key or, as larder list shows it, the name of an entry's file or its first 8 digits or \
+    more, if they are those of one entry only. A key that has a value wins; --name takes KEY for a \
+    name, of any length.
+    """
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+/// MD5s: 0cc175b9c0f1b6a831c399e269772661 of a, 92eb5ffee6ae2fec3ad71c777531578f of b,
+/// 900150983cd24fb0d6963f7d28e17f72 of abc.
+struct `What list prints is taken back` {
+  let scene: Scene
+
+  init() throws {
+    scene = try Scene()
+    for key in ["a", "b", "abc"] { try scene.put("value of \(key)", key) }
+  }
+
+  @Test(arguments: [
+    ["a"], ["0cc175b9c0f1b6a831c399e269772661"], ["0cc175b9"], ["0cc175b9\u{2026}"],
+    ["0cc17", "--name"], ["0cc175b9c0f1b6a831c399e269772661", "--name"],
+  ])
+  func `a key, a name and a beginning of one are the same`(arguments: [String]) throws {
+    #expect(try scene.run(["get", "c"] + arguments).text == "value of a")
+    let path = try scene.run(["path", "c"] + arguments).text
+    #expect(path.hasSuffix("/c/0cc175b9c0f1b6a831c399e269772661\n"))
+    let why = try #require(try scene.run(["why", "c"] + arguments + ["--json"]).json)
+    #expect(why["found"] as? Bool == true && why["key"] as? String == "a")
+    #expect(try scene.run(["rm", "c"] + arguments).status == 0)
+    #expect(try scene.run("get", "c", "a").status == 1)
+    #expect(try scene.names(in: "c").count == 2)
+  }
+
+  @Test func `fewer than 8 digits are a key unless --name is given`() throws {
+    #expect(try scene.run("get", "c", "0cc175b").status == 1)
+    #expect(try scene.run("rm", "c", "0cc175b").status == 1)
+    #expect(try scene.run("path", "c", "0cc175b").text.contains("0cc175b9c0") == false)
+    #expect(try scene.run("get", "c", "0cc175b", "--name").text == "value of a")
+  }
+
+  @Test func `a key that has a value wins over a name`() throws {
+    try scene.put("of the key", "0cc175b9")
+    #expect(try scene.run("get", "c", "0cc175b9").text == "of the key")
+    #expect(try scene.run("get", "c", "0cc175b9", "--name").text == "value of a")
+  }
+
+  @Test func `a beginning of two names is refused, and one of none is a miss`() throws {
+    let two = try scene.run("rm", "c", "9", "--name")
+    #expect(two.status == 2 && two.talk.contains("2 names begin with '9': 900150983cd24fb0"))
+    #expect(try scene.names(in: "c").count == 3)
+    for argument in ["ffff", "no digits", ""] {
+      let none = try scene.run("get", "c", argument, "--name")
+      #expect(none.status == 1 && none.talk.contains("no name in DIR begins with"))
+    }
+    #expect(try scene.run("get", "c", "a", "--name", "--ext", "x").status == 2)
+  }
+
+  @Test func `a file that does not tell its key is read by its name`() throws {
+    let name = "900150983cd24fb0d6963f7d28e17f73"
+    _ = try scene.shell("printf hand > c/\(name); touch -m -d '+1 day' c/\(name)")
+    #expect(try scene.run("get", "c", name).text == "hand")
+    #expect(try scene.run("why", "c", name).status == 0)
+    _ = try scene.shell("touch -m c/\(name)")
+    let expired = try scene.run("get", "c", name)
+    #expect(expired.status == 1 && expired.talk.contains("it has expired"))
+    #expect(try scene.run("get", "c", name, "--expired").text == "hand")
+    // A value with a hash is checked by its name too.
+    _ = try scene.shell("cp -p --preserve=xattr c/9001*72 c/\(name); printf x >> c/\(name)")
+    _ = try scene.shell("touch -m -d '+1 day' c/\(name)")
+    let hasHash = try scene.run("why", "c", name).text.contains("no hash") == false
+    if hasHash { #expect(try scene.run("get", "c", name).status == 1) }
+  }
+
+  @Test func `stamp takes the beginning of a name`() throws {
+    _ = try scene.shell("printf edited > c/0cc175b9c0f1b6a831c399e269772661")
+    #expect(try scene.run("stamp", "c", "0cc1").text == "stamped 1 entry\n")
+    #expect(try scene.run("get", "c", "a").text == "edited")
+    #expect(try scene.run("stamp", "c", "9").status == 2)
+    #expect(try scene.run("stamp", "c", "0dd1").status == 2)
+  }
+
+  @Test func `get --expired writes what has expired, and damage stays a miss`() throws {
+    _ = try scene.shell("touch -m c/0cc1*")
+    #expect(try scene.run("get", "c", "a").status == 1)
+    let outcome = try scene.run("get", "c", "a", "--expired")
+    #expect(outcome.status == 0 && outcome.text == "value of a")
+    _ = try scene.shell("printf x >> c/0cc1*; touch -m -d '-1 hour' c/0cc1*")
+    #expect(try scene.run("get", "c", "a", "--expired").status == 1)
+  }
+
+  @Test func `a joined key can be written, and a miss counts the variants`() throws {
+    try scene.put("small", "u", "--variant", "thumb")
+    try scene.put("2x", "u", "--variant", "thumb", "--variant", "2x")
+    _ = try scene.shell("printf 'u\\377thumb' > key")
+    #expect(try scene.run("get", "c", "--key-file", "key").text == "small")
+    #expect(try scene.run("get", "c", "u", "--variant", "thumb").text == "small")
+    #expect(try scene.run("get", "c", "u", "--variant=thumb", "--variant=2x").text == "2x")
+    let why = try scene.run("why", "c", "u", "--json")
+    #expect(why.status == 1)
+    let hasKeys = try scene.run("list", "c", "--json").text.contains("key_base64")
+    guard hasKeys else { return }
+    let sentence = try #require(try why.json?["sentence"] as? String)
+    #expect(sentence.contains("2 variants of this key exist"))
+    for verb in ["get", "rm"] {
+      let miss = try scene.runOnTerminal([verb, "c", "u"])
+      #expect(miss.text.contains("has none; 2 variants of this key exist (--variant)"))
+      #expect(try scene.run(verb, "c", "u").talk.contains("variants") == false)
+    }
+    #expect(try scene.run("rm", "c", "u", "--variant", "thumb").status == 0)
+    #expect(
+      try scene.run("why", "c", "u").text.replacing("\n", with: " ")
+        .contains("1 variant of this key exists"))
+  }
+
+  @Test func `a dry run lists the names in the order of removal, which rm takes`() throws {
+    _ = try scene.shell("touch -a -d '-2 hours' c/92eb*; touch -a -d '-1 hour' c/9001*")
+    let names = [
+      "92eb5ffee6ae2fec3ad71c777531578f", "900150983cd24fb0d6963f7d28e17f72",
+    ]
+    let dry = try scene.run("trim", "c", "--count", "1", "--dry-run", "--names")
+    #expect(dry.text == names.map { $0 + "\n" }.joined())
+    #expect(dry.talk == "would remove 2 entries, 21 B\n")
+    let json = try scene.run("trim", "c", "--count", "1", "--dry-run", "--names", "--json").json
+    #expect(json?["names"] as? [String] == names && json?["removed"] as? Int == 2)
+    #expect(try scene.run("trim", "c", "--count", "1", "--dry-run", "--json").json?["names"] == nil)
+    #expect(try scene.run("trim", "c", "--count", "1", "--names").status == 2)
+    #expect(try scene.run("expire", "c", "--dry-run", "--names").text.isEmpty)
+    let all = "$larder clear c --dry-run --names | xargs $larder rm c --name"
+    #expect(try scene.shell(all).status == 0)
+    #expect(try scene.names(in: "c").isEmpty)
+  }
+
+  @Test func `ls is list`() throws {
+    let list = try scene.run("list", "c", "--json")
+    #expect(try scene.run("ls", "c", "--json").text == list.text)
+    #expect(try scene.run("ls", "--help").text.hasPrefix("larder list, ls: "))
+  }
+}
