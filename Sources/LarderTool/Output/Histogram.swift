@@ -37,7 +37,9 @@ struct Histogram: Sendable {
     let bytes = TextTable.Column(title: "BYTES", isRightAligned: true)
     var table = TextTable(
       columns: [
-        TextTable.Column(title: title), TextTable.Column(title: "ENTRIES", isRightAligned: true),
+        TextTable.Column(title: title),
+        // Where there is no room for the bytes, the bars need that of the title too.
+        TextTable.Column(title: showsBytes ? "ENTRIES" : "", isRightAligned: true),
       ] + (showsBytes ? [bytes] : []) + [TextTable.Column(title: "")])
     let most = UInt64(classes.map(\.count).max() ?? 0)
     for entry in occupied {

@@ -4,6 +4,8 @@ import Larder
 struct Inventory: Sendable {
   /// The entries in the order of their names, as `DiskCache.entries(byUse:)` returns them.
   private(set) var entries: [DiskEntry] = []
+  /// Whether each of `entries` was not used since its store; false where that is not known.
+  private(set) var unused: [Bool] = []
   /// The counts of what is in the directory.
   private(set) var survey = DirectorySurvey()
   /// What is not the cache's, up to a number.
@@ -15,6 +17,13 @@ struct Inventory: Sendable {
   private var index = EntryIndex()
   private let configuration: DiskCache.Configuration
   private let now: Timestamp
+
+  /// Makes an inventory of a fixture's copy one of the fixture: with the keys of the manifest, and
+  /// without what the births of the copy's files tell.
+  mutating func describe(_ fixture: FixtureCopy) {
+    entries = entries.map(fixture.entry)
+    unused = unused.map { _ in false }
+  }
 
   /// What a trim would do with an entry.
   enum Fate: Sendable, Hashable {
@@ -82,13 +91,16 @@ extension Inventory {
     survey.hasTag = try engine.hasTag("inventory")
     names.sort()
     for (index, name) in names.enumerated() {
-      add(name, try engine.look(at: name, isChecking: isChecking), upTo: maximum, foreignThing)
+      // Before the look, which reads the file and may move the last access if another user owns it.
+      let isUnused = engine.location.handle.isUnused(name) == true
+      let look = try engine.look(at: name, isChecking: isChecking)
+      add(name, look, isUnused, upTo: maximum, foreignThing)
       progress(index + 1, names.count)
     }
   }
 
   private mutating func add(
-    _ name: EntryName, _ look: EntryLook?, upTo maximum: Int,
+    _ name: EntryName, _ look: EntryLook?, _ isUnused: Bool, upTo maximum: Int,
     _ foreignThing: (FileName) -> ForeignThing?
   ) {
     guard let look else {
@@ -101,6 +113,7 @@ extension Inventory {
     if let status = look.status { count(name, status) }
     entries.append(DiskEntry(look))
     names.append(name)
+    unused.append(isUnused)
   }
 
   private mutating func count(_ name: EntryName, _ status: FileStatus) {

@@ -16,6 +16,8 @@ struct ReportData {
     static let wholeKey = 64
     /// Only the end of the key is known.
     static let keyHinted = 128
+    /// Not used since the store.
+    static let unused = 256
   }
 
   /// A page has every character.
@@ -93,7 +95,9 @@ struct ReportData {
   /// Appends one entry: name, key without the common prefix, bytes, bytes on disk, seconds since
   /// the last use, seconds to the expiry or null, flags, lifetime, and extended data. The last two
   /// are left out if there are no extended data and no lifetime.
-  func append(_ entry: DiskEntry, _ fate: Inventory.Fate, to row: inout [UInt8]) {
+  func append(
+    _ entry: DiskEntry, _ fate: Inventory.Fate, isUnused: Bool, to row: inout [UInt8]
+  ) {
     let key = entry.key?.bytes
     let begins = key.map(hasPrefix) ?? false
     row += "[\"".utf8
@@ -112,7 +116,7 @@ struct ReportData {
     row.append(UInt8(ascii: ","))
     row += (entry.expiry.map { "\(Self.seconds(from: content.now, to: $0))" } ?? "null").utf8
     row.append(UInt8(ascii: ","))
-    row += String(flag(of: entry, fate, isCut: begins)).utf8
+    row += String(flag(of: entry, fate, isCut: begins) | (isUnused ? Flag.unused : 0)).utf8
     if let lifetime = entry.lifetime { row += ",\(Self.text(of: lifetime))".utf8 }
     if !entry.extendedData.isEmpty {
       if entry.lifetime == nil { row += ",null".utf8 }

@@ -21,7 +21,7 @@ enum ReportMarkup {
     </section>
     <div class="pair">
     <section><h2>Last use, UTC</h2><div id="uses" class="chart"></div></section>
-    <section><h2>Expiry, UTC</h2><div id="expiries" class="chart"></div></section>
+    <section><h2>Time to expiry</h2><div id="expiries" class="chart"></div></section>
     </div>
     <section><h2>What an eviction would take</h2><div id="eviction"></div></section>
     <section id="findings"><h2>Damaged, unproven and foreign</h2><div id="problems"></div></section>

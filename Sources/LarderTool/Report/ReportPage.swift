@@ -16,7 +16,7 @@ struct ReportPage {
     pending += "<script type=\"application/json\" id=\"data\">\(data.head)".utf8
     for (index, (entry, fate)) in zip(content.entries, content.fates).enumerated() {
       if index > 0 { pending += ",\n".utf8 }
-      data.append(entry, fate, to: &pending)
+      data.append(entry, fate, isUnused: content.inventory.unused[index], to: &pending)
       if pending.count > 64 << 10 { try flush(to: output) }
     }
     pending += "\(ReportData.tail)</script>\n".utf8

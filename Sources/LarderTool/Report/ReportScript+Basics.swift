@@ -6,7 +6,7 @@ extension ReportScript {
     const NAME = 0, KEY = 1, SIZE = 2, ALLOCATED = 3, USED = 4, EXPIRES = 5, FLAGS = 6,
       LIFETIME = 7, DATA = 8;
     const DAMAGED = 1, OVERDUE = 2, EVICTED = 4, UNKNOWN = 8, UNREADABLE = 16, UNPROVEN = 32,
-      WHOLE = 64, HINTED = 128;
+      WHOLE = 64, HINTED = 128, IDLE = 256;
     // The rows have distances from now, which are shorter than times.
     for (const entry of entries) {
       entry[USED] = data.now - entry[USED];

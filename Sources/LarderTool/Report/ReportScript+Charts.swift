@@ -62,38 +62,68 @@ extension ReportScript {
       return item;
     }
 
-    // The middle 98 % of the times on a straight scale; what is beyond falls into the end bars.
-    function bounds(times) {
+    // The times from the earliest but 1 % until now, on a straight scale.
+    function straight(times) {
       const sorted = Float64Array.from(times).sort();
-      const low = sorted[Math.floor((sorted.length - 1) * 0.01)];
-      const high = sorted[Math.ceil((sorted.length - 1) * 0.99)];
-      return [low, Math.max(high, low + 1)];
+      const start = sorted[Math.floor((sorted.length - 1) * 0.01)];
+      const length = Math.max(data.now - start, 1), marks = ticks(start, start + length);
+      return {
+        place: (time) => (time - start) / length, time: (part) => start + part * length,
+        marks: marks.map((text, index) => [index / (marks.length - 1), text])
+      };
     }
 
-    function timeline(box, times, low, high, tone) {
-      const count = innerWidth < 700 ? 30 : 48;
-      const bars = Array.from({ length: count }, () => 0), sums = [...bars];
-      const step = (high - low) / count;
-      for (const time of times) {
-        const index = Math.max(0, Math.min(count - 1, Math.floor((time - low) / step)));
-        bars[index] += 1;
-        sums[index] += time;
+    // Each time to come, on a scale on which a minute, a day and a year have about equal room.
+    function logarithmic(times) {
+      const units = [[1, "1 s"], [60, "1 min"], [HOUR, "1 h"], [DAY, "1 d"], [7 * DAY, "7 d"],
+        [30 * DAY, "30 d"], [365 * DAY, "1 y"], [3650 * DAY, "10 y"], [36500 * DAY, "100 y"]];
+      const left = times.map((time) => time - data.now);
+      const nearest = left.reduce((a, b) => Math.min(a, b));
+      const last = left.reduce((a, b) => Math.max(a, b));
+      const low = (units.findLast(([bound]) => bound <= nearest) || units[0])[0];
+      const high = Math.max(last, low * 2), marks = [];
+      const place = (distance) => Math.log(Math.max(distance, low) / low) / Math.log(high / low);
+      for (const [bound, text] of units) {
+        if (bound < low || bound > high) continue;
+        // A mark too near to the one before it would cover its text.
+        const least = innerWidth < 700 ? 0.12 : 0.08, isFirst = !marks.length;
+        if (!isFirst && place(bound) - marks.at(-1)[0] < least) continue;
+        marks.push([place(bound), (isFirst ? "in " : "") + text]);
       }
-      const most = Math.max(...bars), row = make("div", "bars");
-      bars.forEach((value, index) => {
-        const bar = make("div"), from = low + index * step;
+      return {
+        place: (time) => place(time - data.now),
+        time: (part) => data.now + low * (high / low) ** part, marks
+      };
+    }
+
+    // Bars of entries by the time of each; `paint` gives the background of a bar.
+    function timeline(box, times, scale, paint) {
+      const count = innerWidth < 700 ? 30 : 48;
+      const bars = Array.from({ length: count }, () => []);
+      times.forEach((time, index) => {
+        const bar = Math.max(0, Math.min(count - 1, Math.floor(scale.place(time) * count)));
+        bars[bar].push(index);
+      });
+      const most = Math.max(...bars.map((bar) => bar.length)), row = make("div", "bars");
+      const ends = bars.map((_, index) => [index, index + 1].map((end) => scale.time(end / count)));
+      bars.forEach((members, index) => {
+        const bar = make("div"), value = members.length;
         bar.style.height = value ? Math.max(2, value / most * 100) + "%" : "0";
-        // The colour of what is in the bar, which is not that of the bar's middle.
-        if (tone && value) bar.style.background = "var(--c" + tone(sums[index] / value) + ")";
-        bar.title = plural(value, "entry") + ", " + date(from) + " to " + date(from + step);
+        if (value) bar.style.background = paint(members);
+        bar.title = plural(value, "entry") + ", " + ends[index].map(date).join(" to ");
         row.append(bar);
       });
       const axis = make("div", "axis");
-      axis.append(...ticks(low, high).map((text) => make("span", "", text)));
+      for (const [part, text] of scale.marks) {
+        const mark = make("span", "", text);
+        mark.style.left = part * 100 + "%";
+        // The text stays within the chart at both its ends.
+        mark.style.transform = "translateX(-" + part * 100 + "%)";
+        axis.append(mark);
+      }
       box.append(make("p", "scale", "highest bar: " + plural(most, "entry")), row, axis);
-      const bins = bars.map((value, index) => [value, low + index * step]);
-      numbers(box, ["From", "To", "Entries"], bins.filter(([value]) => value)
-        .map(([value, from]) => [exact(from), exact(from + step), grouped(value)]));
+      numbers(box, ["From", "To", "Entries"], ends.map((end, index) => [...end.map(exact),
+        grouped(bars[index].length)]).filter((_, index) => bars[index].length));
     }
 
     function exact(time) {
@@ -117,8 +147,15 @@ extension ReportScript {
     function showUses() {
       const box = byId("uses"), times = entries.map((entry) => entry[USED]);
       if (!times.length) return box.append(make("p", "note", "There are no entries."));
-      const [low] = bounds(times);
-      timeline(box, times, low, Math.max(data.now, low + 1));
+      const idle = withFlag(IDLE), legend = make("div", "legend");
+      legend.append(legendItem(make("span", "swatch idle"), "not used since the store: "
+        + plural(idle.length, "entry") + ", " + bytes(total(idle))));
+      if (idle.length) box.append(legend);
+      timeline(box, times, straight(times), (members) => {
+        const idle = members.filter((index) => entries[index][FLAGS] & IDLE).length;
+        const part = idle / members.length * 100 + "%";
+        return "linear-gradient(to top, var(--idle) " + part + ", var(--accent) " + part + ")";
+      });
     }
 
     function showExpiries() {
@@ -126,8 +163,11 @@ extension ReportScript {
       const times = entries.map((entry) => entry[EXPIRES])
         .filter((time) => time !== null && time > data.now);
       if (times.length) {
-        const tone = (time) => classOf([0, 0, 0, 0, 0, time]);
-        timeline(box, times, data.now, bounds(times)[1], tone);
+        // The colour of what is in the bar, which is not that of the bar's middle.
+        timeline(box, times, logarithmic(times), (members) => {
+          const mean = members.reduce((sum, index) => sum + times[index], 0) / members.length;
+          return "var(--c" + classOf([0, 0, 0, 0, 0, mean]) + ")";
+        });
       }
       const expired = entries.filter((entry) => classOf(entry) === 0).length;
       const never = entries.filter((entry) => entry[EXPIRES] === null).length;

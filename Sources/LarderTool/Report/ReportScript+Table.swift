@@ -11,6 +11,7 @@ extension ReportScript {
       all: ["All", () => true],
       expired: ["Expired", (entry) => classOf(entry) === 0],
       evicted: ["Would be evicted", (entry) => entry[FLAGS] & (OVERDUE | EVICTED)],
+      unused: ["Not used since the store", (entry) => entry[FLAGS] & IDLE],
       damaged: ["Damaged", (entry) => entry[FLAGS] & (DAMAGED | UNREADABLE)],
       unproven: ["Not proven", (entry) => entry[FLAGS] & UNPROVEN],
       unknown: ["Key unknown", (entry) => entry[FLAGS] & UNKNOWN]
@@ -206,10 +207,10 @@ extension ReportScript {
         [entry[FLAGS] & HINTED ? "end of the key" : "key", fullKey(entry)],
         ["file", data.directory + "/" + entry[NAME]],
         ["size", grouped(entry[SIZE]) + " bytes, " + bytes(entry[ALLOCATED]) + " on disk"],
-        ["last use", date(entry[USED]) + ", " + ago(entry[USED])],
+        ["last use", date(entry[USED]) + ", " + ago(entry[USED])
+          + (entry[FLAGS] & IDLE ? ", not used since the store" : "")],
         ["expiry", entry[EXPIRES] === null ? "never" : date(entry[EXPIRES]) + ", " + expiry(entry)],
-        ["lifetime", typeof entry[LIFETIME] === "number"
-          ? lifetime(entry) + " from each use" : lifetime(entry)],
+        ["lifetime", lifetime(entry)],
         ["state", state(entry[FLAGS])]
       ];
       if (entry[DATA]) facts.splice(5, 0, ["extended data", entry[DATA]]);

@@ -110,7 +110,9 @@ extension ReportScript {
       pen.font = "12px system-ui, sans-serif";
       pen.fillStyle = text;
       pen.fillText(tileText(pen, tile.item, tile.width - 11), tile.x + 5, tile.y + 14);
-      if (tile.height > 34) pen.fillText(bytes(tile.item.size), tile.x + 5, tile.y + 29);
+      // A size that is cut says another one.
+      const size = bytes(tile.item.size), fits = pen.measureText(size).width <= tile.width - 11;
+      if (tile.height > 34 && fits) pen.fillText(size, tile.x + 5, tile.y + 29);
       pen.restore();
     }
 

@@ -9,11 +9,12 @@ enum ReportStyle {
 
     :root { --page: #f6f5f2; --card: #fff; --ink: #1e2327; --soft: #5c666e; --line: #dcdfe1;
       --accent: #14639e; --bad: #b3261e; --c0: #e0766e; --c1: #e08b3c; --c2: #e3bf4a;
-      --c3: #8dba5f; --c4: #3f9d7f; --c5: #6ba6d3; --c6: #8a84b8; --label: #14181b; }
+      --c3: #8dba5f; --c4: #3f9d7f; --c5: #6ba6d3; --c6: #8a84b8; --label: #14181b;
+      --idle: #b9a68c; }
     @media (prefers-color-scheme: dark) { :root { --page: #15181b; --card: #1e2327; --ink: #e6e9eb;
       --soft: #9aa5ad; --line: #343b41; --accent: #6cb4ea; --bad: #ff8a80; --c0: #d0665e;
       --c1: #c98144; --c2: #c2a549; --c3: #7fa457; --c4: #3d8f75; --c5: #4a8cb9; --c6: #7d78a8;
-      --label: #0d1012; } }
+      --label: #0d1012; --idle: #8b7a62; } }
 
     """
 
@@ -65,7 +66,9 @@ enum ReportStyle {
     .bars { display: flex; align-items: flex-end; gap: 1px; height: 130px;
       border-bottom: 1px solid var(--line); }
     .bars div { flex: 1; min-width: 0; border-radius: 2px 2px 0 0; background: var(--accent); }
-    .axis { display: flex; justify-content: space-between; margin-top: 4px; }
+    .axis { position: relative; height: 20px; margin-top: 4px; }
+    .axis span { position: absolute; white-space: nowrap; }
+    .swatch.idle { background: var(--idle); }
     .stack { display: flex; height: 22px; margin: 8px 0; border-radius: 4px; overflow: hidden;
       background: var(--line); }
     .scale { margin: 0 0 4px; }
@@ -92,13 +95,14 @@ enum ReportStyle {
     .rows { position: relative; overflow-y: auto; scrollbar-gutter: stable;
       border-top: 1px solid var(--line); }
     .row { display: grid;
-      grid-template-columns: minmax(0, 3fr) 80px 96px 84px 76px 90px minmax(0, 2fr);
+      grid-template-columns: minmax(0, 3fr) 92px 104px 112px 80px 90px minmax(0, 2fr);
       gap: 12px; height: 28px; line-height: 28px; padding: 0 6px; }
     .titles { scrollbar-gutter: stable; overflow-y: hidden; font-size: 13px; font-weight: 600; }
     .rows .row { position: absolute; left: 0; right: 0; cursor: pointer; }
     .rows .row:hover, .rows .row.chosen { background: var(--page); }
     .row > * { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: left; }
-    .dataless .row { grid-template-columns: minmax(0, 3fr) 80px 96px 84px 76px minmax(0, 2fr); }
+    .dataless .row {
+      grid-template-columns: minmax(0, 3fr) 92px 104px 112px 80px minmax(0, 2fr); }
     .dataless .data { display: none; }
     .rows .key { display: flex; white-space: pre; }
     .start { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: pre; }
@@ -114,7 +118,8 @@ enum ReportStyle {
       font-size: 14px; }
     dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
     @media (max-width: 700px) {
-      .row, .dataless .row { grid-template-columns: minmax(0, 1fr) 76px 84px; gap: 8px; }
+      .row, .dataless .row { grid-template-columns: minmax(0, 1fr) 80px 98px; gap: 8px;
+        font-size: 13px; }
       .row > .used, .row > .lifetime, .row > .data, .row > .name { display: none; } }
 
     """

@@ -16,7 +16,7 @@ extension Verb {
       of the present total.
       """
     ],
-    run: { call throws(Failure) in try call.report() })
+    run: { call throws(Failure) in try call.readingFixture().report() })
 }
 
 extension Option {
@@ -42,6 +42,7 @@ extension Call {
     let cache = try openForReading()
     let content = try content(of: cache)
     sayUnreadable(content.entries)
+    sayRefusals()
     try write(content)
     try onCache { () throws(CacheError) in try cache.close() }
     if isJSON { try console.print(content.json(page: arguments.file(.page) ?? Self.dash)) }
@@ -54,14 +55,15 @@ extension Call {
     let isChecking = !arguments.has(.quick)
     let progress = ProgressLine(isChecking ? "checked" : "looked at", console)
     defer { progress.finish() }
-    let inventory = try onCache { () throws(CacheError) in
+    var inventory = try onCache { () throws(CacheError) in
       try cache.inventory(
         isChecking: isChecking, foreignUpTo: ReportContent.mostForeign,
         reporting: progress.update)
     }
+    if let fixtureCopy { inventory.describe(fixtureCopy) }
     let target = (limit ?? inventory.entries.byteCount) / 2
     return ReportContent(
-      directory: cache.directory, now: WallClock.system.now(), limit: limit, target: target,
+      directory: try original(of: cache).directory, now: now, limit: limit, target: target,
       inventory: inventory, fates: inventory.fates(under: .size(target)))
   }
 

@@ -16,7 +16,7 @@ extension Verb {
       TERM=dumb, or if no keyboard is attached, it is printed once.
       """,
     ],
-    run: { call throws(Failure) in try call.top() })
+    run: { call throws(Failure) in try call.readingFixture().top() })
 }
 
 extension Call {
@@ -27,7 +27,6 @@ extension Call {
       try showLive(cache, keyboard)
       return .fine
     }
-    let now = WallClock.system.now()
     let entries = try entries(of: cache)
     sayUnreadable(entries)
     let largest = entries.sorted(by: EntryOrder.size.precedes)
@@ -47,14 +46,14 @@ extension Call {
     _ cache: DiskCache, _ keyboard: borrowing Keyboard
   ) throws(Failure) {
     var view = LiveView(console)
+    let title = try original(of: cache).directory
     while true {
       let start = MonotonicTime.now
-      let now = WallClock.system.now()
       guard let entries = try entries(of: cache, unlessEndedBy: keyboard) else { return }
       // The entries of a directory that was removed are none, without an error.
       if try directoryKind() == nil { throw .gone }
       let room = LiveView.room
-      try view.draw(liveLines(entries, cache.directory, at: now, in: room), in: room)
+      try view.draw(liveLines(entries, title, at: now, in: room), in: room)
       // At most a tenth of the time is spent on reading a large directory.
       let cost = MonotonicTime.now.duration(since: start)
       if keyboard.asksToEnd(within: max(.seconds(1), cost * 9)) { return }
@@ -90,7 +89,7 @@ extension Call {
   /// Returns the histograms beside each other with the widest bars that fit; if none do, the one of
   /// expiries, and nothing if the terminal is too narrow for it.
   private func histograms(_ spread: EntrySpread, columns: Int) -> [String] {
-    for barWidth in [20, 12, 6, 3, 1] {
+    for barWidth in [20, 12, 8, 6, 5, 4, 3] {
       let blocks = spread.histograms.map {
         $0.lines(barWidth: barWidth, console.style, showsBytes: false)
       }
@@ -123,9 +122,10 @@ extension Call {
       TextTable.Column(title: "USED", canShrink: true, comfortableWidth: 10, canDrop: true),
       TextTable.Column(title: "KEY", canShrink: true, keepsEnds: true, comfortableWidth: 24),
     ])
+    let largest = UInt64(entries.first?.byteCount ?? 0)
     for entry in entries {
       let size = UInt64(entry.byteCount)
-      let bar = Bar.text(size, of: total, width: barWidth, style: console.style)
+      let bar = Bar.text(size, of: largest, width: barWidth, style: console.style)
       table.append([
         TextTable.Cell(ByteCount(Int64(entry.byteCount)).description),
         TextTable.Cell(Self.share(size, of: total)), TextTable.Cell(bar, .blue),
@@ -136,8 +136,9 @@ extension Call {
     return table
   }
 
-  /// The width of the bars in the table: a sixth of the terminal, because keys need the most room.
-  private var barWidth: Int { min(40, max(6, (console.width ?? 80) / 6)) }
+  /// The width of the bar of the largest entry: a tenth of the terminal, because keys need the most
+  /// room.
+  private var barWidth: Int { min(40, max(6, (console.width ?? 80) / 10)) }
 
   /// The width of the bars in the histograms: what the numbers leave of a third of the terminal if
   /// three fit beside each other, else of a whole line.

@@ -135,7 +135,7 @@ struct `The report` {
       name: "x", key: nil, byteCount: 0, allocatedByteCount: 0, lastAccess: time, expiry: time,
       lifetime: nil, extendedData: [])
     var row: [UInt8] = []
-    ReportData(content).append(entry, .stays, to: &row)
+    ReportData(content).append(entry, .stays, isUnused: false, to: &row)
     let values = try JSONSerialization.jsonObject(with: Data(row)) as? [Any]
     #expect((values?[4] as? Int == 0) == (seconds == .max))
     #expect((values?[5] as? Int ?? 0 > 0) == (seconds == .max))

@@ -96,6 +96,10 @@ struct `On a terminal` {
     if height >= 23 && columns >= 80 {
       #expect(lines.contains { $0.hasPrefix("60 entries, ") })
       #expect(lines.contains { $0.contains("EXPIRES IN") } && lines.contains { $0.contains("KEY") })
+      // Beside each other, with bars that show more than that there is something.
+      let histograms = lines.drop { !$0.contains("USED AGO") }
+      #expect(histograms.first?.contains("SIZE") == true)
+      #expect(histograms.contains { $0.contains("####") })
     }
     try cache.close()
   }
