@@ -2,7 +2,7 @@ extension Verb {
   /// Returns the text of `larder VERB --help`.
   func helpText(width: Int, style: TextStyle) -> String {
     var help = HelpText(width: width, style: style)
-    help.paragraph("larder \(names.joined(separator: ", ")): \(summary)")
+    help.paragraph("larder \(name): \(summary)" + (alias.map { " (also: larder \($0))" } ?? ""))
     help.line("Usage", usage)
     help.list("Arguments", operands.map { ($0.placeholder, $0.help) })
     help.list("Options", options.map { ($0.term, $0.help) })

@@ -48,7 +48,7 @@ struct RequestTests {
     ([], "larder: a verb is missing: put, get, rm"),
     (["--"], "larder: a verb is missing"),
     (["--json"], "larder: a verb is missing"),
-    (["ls", "d"], "larder: there is no verb 'ls'; did you mean list?"),
+    (["dir", "d"], "larder: there is no verb 'dir'; did you mean list?"),
     (["delete", "d"], "larder: there is no verb 'delete'; did you mean rm?"),
     (["GET", "d"], "larder: there is no verb 'GET'; did you mean get?"),
     (["verfiy"], "larder: there is no verb 'verfiy'; did you mean verify?"),

@@ -45,7 +45,10 @@ struct `The report` {
     #expect(try scene.shell("stat -c %a r.html").text == "600\n")
     let data = try data(String(decoding: try scene.read("r.html"), as: UTF8.self))
     let rows = try #require(data["entries"] as? [[Any]])
-    let flags = rows.reduce(into: [:]) { $0[$1[1] as? String ?? ""] = $1[6] as? Int }
+    // Without the one that goes by the births of files, which not every file system keeps.
+    let flags = rows.reduce(into: [:]) {
+      $0[$1[1] as? String ?? ""] = ($1[6] as? Int).map { $0 & 255 }
+    }
     #expect(flags == ["old": 4, "new": 0, "gone": 2, "hurt": 1])
     #expect((data["foreign"] as? [[String]]) == [["<b>", "directory"]])
   }

@@ -79,7 +79,7 @@ struct `What list prints is taken back` {
     #expect(try scene.run("get", "c", "a").status == 1)
     let outcome = try scene.run("get", "c", "a", "--expired")
     #expect(outcome.status == 0 && outcome.text == "value of a")
-    _ = try scene.shell("printf x >> c/0cc1*; touch -m -d '-1 hour' c/0cc1*")
+    _ = try scene.shell("f=$(echo c/0cc1*); printf x >> $f; touch -m -d '-1 hour' $f")
     #expect(try scene.run("get", "c", "a", "--expired").status == 1)
   }
 
@@ -114,7 +114,7 @@ struct `What list prints is taken back` {
     ]
     let dry = try scene.run("trim", "c", "--count", "1", "--dry-run", "--names")
     #expect(dry.text == names.map { $0 + "\n" }.joined())
-    #expect(dry.talk == "would remove 2 entries, 21 B\n")
+    #expect(dry.talk == "would remove 2 entries, 22 B\n")
     let json = try scene.run("trim", "c", "--count", "1", "--dry-run", "--names", "--json").json
     #expect(json?["names"] as? [String] == names && json?["removed"] as? Int == 2)
     #expect(try scene.run("trim", "c", "--count", "1", "--dry-run", "--json").json?["names"] == nil)
@@ -128,6 +128,7 @@ struct `What list prints is taken back` {
   @Test func `ls is list`() throws {
     let list = try scene.run("list", "c", "--json")
     #expect(try scene.run("ls", "c", "--json").text == list.text)
-    #expect(try scene.run("ls", "--help").text.hasPrefix("larder list, ls: "))
+    let help = try scene.run("ls", "--help").text
+    #expect(help.hasPrefix("larder list: Show the entries (also: larder ls)"))
   }
 }

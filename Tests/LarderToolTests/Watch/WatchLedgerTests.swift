@@ -127,6 +127,7 @@ struct WatchLedgerTests {
     var kinds: [WatchEvent.Kind: Int] = [:]
     var known: Set<EntryName> = []
     var published: [EntryName] = []
+    var evictions = 0
     for load in 0..<792 {
       let size = Int.random(in: 1 << 10...60 << 10, using: &random)
       let key = CacheKey("\(load)")
@@ -139,6 +140,7 @@ struct WatchLedgerTests {
       }
       guard load % loadsPerLook == 0 else { continue }
       try cache.flush()
+      evictions = cache.statistics.removals[.evicted] ?? 0
       let left = Set(try cache.entries().compactMap { EntryName(Array($0.name.utf8)) })
       var sightings = WatchSightings()
       for name in published { sightings.add(.published(name)) }
@@ -147,10 +149,9 @@ struct WatchLedgerTests {
       for event in ledger.take(sightings, at: Self.now) { kinds[event.kind, default: 0] += 1 }
       (known, published) = (left, [])
     }
-    let evictions = cache.statistics.removals[.evicted] ?? 0
     let seen = kinds[.evicted] ?? 0, missed = kinds[.removed] ?? 0
-    print("evictions \(evictions), as such \(seen), as removals \(missed)")
-    #expect(evictions > 600 && seen + missed + 60 > evictions - ledger.unseenStoreCount)
+    // The others were stored and evicted between two looks.
+    #expect(evictions > 600 && seen + missed + ledger.unseenStoreCount >= evictions)
     #expect(seen * 100 >= (seen + missed) * 95)
   }
 
