@@ -63,17 +63,16 @@ struct SlotHeap: Sendable {
 
   /// Returns the child that goes first. The children lie side by side, from four times the position
   /// and one on.
+  @inline(__always)
   private func firstChild(
     of position: Int, in table: EntryTable
   ) -> (position: Int, node: StampedSlot)? {
-    let start = 4 * position + 1
-    guard start < nodes.count else { return nil }
+    let (start, end) = (4 * position + 1, min(4 * position + 5, nodes.count))
+    guard start < end else { return nil }
     var first = (position: start, node: nodes[start])
-    var other = start + 1
-    while other < min(start + 4, nodes.count) {
+    for other in start + 1..<end {
       let node = nodes[other]
       if table.precedes(node, first.node) { first = (other, node) }
-      other += 1
     }
     return first
   }
@@ -81,8 +80,13 @@ struct SlotHeap: Sendable {
 
 extension EntryTable {
   /// Whether a node goes before another one: by its stamp; if both are the same, by name.
+  @inline(__always)
   func precedes(_ a: StampedSlot, _ b: StampedSlot) -> Bool {
-    a.stamp == b.stamp ? name(of: a.slot) < name(of: b.slot) : a.stamp < b.stamp
+    a.stamp == b.stamp ? precedesByName(a.slot, b.slot) : a.stamp < b.stamp
+  }
+
+  private func precedesByName(_ a: EntrySlot, _ b: EntrySlot) -> Bool {
+    name(of: a) < name(of: b)
   }
 }
 
