@@ -67,7 +67,7 @@ struct CrashStory {
     case "m":
       // Nobody syncs the parent, so the old directory may be back after a cut.
       marks.begin(id, "trim", "*", 0)
-      guard unsafe rename(directory, "\(directory)-old") == 0 else { throw UsageError() }
+      guard unsafe rename(directory, "\(directory)-\(id)") == 0 else { throw UsageError() }
       try disk.close()
       disk = try CrashBenchmark.open(options, in: directory)
       marks.end(id, "trimmed")

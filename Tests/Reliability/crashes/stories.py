@@ -36,7 +36,7 @@ class Told:
         words = [BENCH, 'crash', 'story', mounted.cache, '--marks', recording.marks, '--plain']
         answer = subprocess.run(words + ['--durable'] * self.durable, input=lines.encode(), preexec_fn=hidden,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        if answer.returncode != 0: raise OSError(f'the teller failed: {answer.stderr.decode()[-300:]}')
+        if answer.returncode != 0: raise OSError(f'the teller failed: {answer.stderr.decode().strip()[-300:]}')
         recording.mark('end')
 
     def states(self, log, number, chance):
