@@ -21,6 +21,8 @@ package final class DirectoryLocation: Sendable {
   /// The time of the last check of the path, in nanoseconds of the monotonic clock.
   private let lastCheck: Atomic<Int64>
   private let unsafeMark: Atomic<Bool>
+  /// Whether the directory was moved away, and its path has not led to one again since.
+  let isAstray = Atomic<Bool>(false)
 
   /// The number of times that a directory may vanish while it is opened.
   private static let vanishedLimit = 10
@@ -107,7 +109,7 @@ package final class DirectoryLocation: Sendable {
   private static let refusal = Errno(rawValue: 0)
 
   /// Returns the error for a directory that cannot be opened or followed.
-  static func error(_ errno: Errno, _ operation: String, _ path: String) -> CacheError {
+  private static func error(_ errno: Errno, _ operation: String, _ path: String) -> CacheError {
     errno == refusal
       ? CacheError(.unsafeDirectory, operation: operation, path: path)
       : CacheError(errno: errno, operation: operation, path: path)
@@ -204,11 +206,29 @@ extension DirectoryLocation {
   /// Checks that the path still leads to the directory that is held. If not, holds the directory
   /// that it leads to. If there is none and `mayMake` is true, makes it first.
   ///
-  /// Checks at most once a second, unless `isUrgent` is true.
+  /// Checks at most once a second, unless `isUrgent` is true or the path is known to lead
+  /// elsewhere.
   ///
   /// - Returns: Whether another directory is held now.
-  func revalidate(isUrgent: Bool, mayMake: Bool) throws(Errno) -> Bool {
-    guard let parent, let name, isCheckDue(isUrgent) else { return false }
+  func revalidate(
+    isUrgent: Bool, mayMake: Bool, _ operation: String
+  ) throws(CacheError) -> Bool {
+    let wasAstray = isAstray.load(ordering: .relaxed)
+    guard isCheckDue(isUrgent || wasAstray) else { return false }
+    do throws(Errno) {
+      let isReplaced = try revalidate(mayMake: mayMake)
+      if wasAstray && isAtPath { isAstray.store(false, ordering: .relaxed) }
+      return isReplaced
+    } catch {
+      // Every call fails, not only one a second, because the directory that is held is no longer
+      // the cache's.
+      isAstray.store(true, ordering: .relaxed)
+      throw Self.error(error, operation, path)
+    }
+  }
+
+  private func revalidate(mayMake: Bool) throws(Errno) -> Bool {
+    guard let parent, let name else { return false }
     do throws(Errno) {
       return try follow(name, in: parent, mayMake: mayMake)
     } catch .notConnected, .shutDown, .connectionAborted, .staleHandle {

@@ -42,21 +42,10 @@ extension DiskEngine {
   func revalidate(
     isUrgent: Bool, mayMake: Bool, _ operation: String
   ) throws(CacheError) -> Bool {
-    var isReplaced = false
-    // While the path is known to lead elsewhere, every call checks it.
-    let isAstray = isAstray
-    do throws(Errno) {
-      isReplaced = try location.revalidate(isUrgent: isUrgent || isAstray, mayMake: mayMake)
-    } catch {
-      // Every call fails, not only one a second, because the directory that is held is no longer
-      // the cache's.
-      watching.isAstray.store(true, ordering: .relaxed)
-      throw DirectoryLocation.error(error, operation, location.path)
-    }
-    if isAstray && location.isAtPath { watching.isAstray.store(false, ordering: .relaxed) }
+    let isReplaced = try location.revalidate(isUrgent: isUrgent, mayMake: mayMake, operation)
     if isReplaced { directoryChanged() }
-    guard mayBe(.mustLock) else { return false }
-    try lockReplacement(operation)
+    // Again if another directory has taken the path while the one before it was being locked.
+    while mayBe(.mustLock) { try lockReplacement(operation) }
     return isReplaced
   }
 
@@ -66,22 +55,19 @@ extension DiskEngine {
   /// takes it once the engine is shut down: no call would release it any more, and the next opener
   /// would find the directory locked by its own process.
   private func lockReplacement(_ operation: String) throws(CacheError) {
-    let mayLock = withState { state in
-      if state.phase.isShutDown { return false }
+    let count = withState { state -> Int? in
+      if state.phase.isShutDown { return nil }
       state.replacements.lockingCount += 1
-      return true
+      return state.replacements.count
     }
-    guard mayLock else { throw closedError(operation) }
-    var isLocked = false
-    defer {
-      withState { [isLocked] state in
-        state.replacements.lockingCount -= 1
-        if isLocked { state.replacements.mustLock = false }
-      }
-      changed.signal()
+    guard let count else { throw closedError(operation) }
+    let result = Result { () throws(CacheError) in try lockDirectory() }
+    withState { state in
+      state.replacements.lockingCount -= 1
+      if case .success = result { state.replacements.lockedCount = count }
     }
-    try lockDirectory()
-    isLocked = true
+    changed.signal()
+    try result.get()
   }
 
   /// Whether a store that failed can be tried again, because its directory had gone and is there
@@ -115,7 +101,9 @@ extension DiskEngine {
     guard !isReadOnly else { return }
     // First, because a purge passes over the names that are being stamped.
     finishPurge()
-    waitForStamps()
+    drainStamps()
+    // Other threads may have taken some of the uses.
+    wait { $0.catalog.uses.isDraining ? nil : () }
     guard configuration.durability == .durable else { return }
     try attempt("flush", at: location.path, location.handle.descriptor.synchronize())
   }

@@ -103,7 +103,7 @@ extension EngineState {
   /// Forgets everything that was known of the directory, because another is held now.
   mutating func forgetDirectory() {
     evictions.purge = nil
-    replacements.replace()
+    replacements.count += 1
     // The directory that was moved away is left alone, and the removal was not meant for the one in
     // its place.
     clearing.reveal()
@@ -139,16 +139,13 @@ enum Phase: Comparable, Sendable {
 /// The replacements of the directory that an engine holds.
 struct ReplacementLog: Sendable {
   /// The number of times that another directory was found at the path and is held since.
-  private(set) var count = 0
-  /// Whether the lock of the directory that was found last has not been taken yet. Every call of
-  /// the engine tries to take it then.
-  var mustLock = false
+  var count = 0
+  /// The number of them when a thread began to take the lock of the directory last, with success.
+  var lockedCount = 0
   /// The number of threads that are taking that lock.
   var lockingCount = 0
 
-  /// Counts another directory that was found at the path.
-  mutating func replace() {
-    count += 1
-    mustLock = true
-  }
+  /// Whether the lock of the directory that was found last has not been taken yet. Every call of
+  /// the engine tries to take it then.
+  var mustLock: Bool { lockedCount != count }
 }

@@ -14,9 +14,8 @@ extension DiskEngine {
     // The directory was moved or removed. A lost event may have been that. A directory that takes
     // its path later brings no event, so each call looks for one until it is there.
     if batch.concernsDirectory || batch.isIncomplete {
-      watching.isAstray.store(true, ordering: .relaxed)
+      location.isAstray.store(true, ordering: .relaxed)
       followReplacement(isUrgent: true)
-      if location.isAtPath { watching.isAstray.store(false, ordering: .relaxed) }
       tellOfAnyChange()
     }
     if batch.isIncomplete { startRescan() }
@@ -179,7 +178,7 @@ extension DiskEngine {
     // A read that opened its file before the watch must leave nothing of it in memory or in the
     // index.
     generations.beginAll()
-    watching.isSettled.store(true, ordering: .releasing)
+    watching.advance(to: .settled)
     generations.endAll()
     changed.signal()
     // A scan that follows events waits for the watch before it reads. One for an earlier opener may
@@ -200,7 +199,7 @@ extension DiskEngine {
   }
 
   /// Whether the directory is watched, or cannot be.
-  package var isWatchSettled: Bool { watching.isSettled.load(ordering: .acquiring) }
+  package var isWatchSettled: Bool { watching.has(.settled) }
 
   /// Whether an object on the directory wants to follow other processes.
   var followsNeighbours: Bool { watching.isWanted.load(ordering: .relaxed) }
@@ -219,7 +218,7 @@ extension DiskEngine {
 
   /// Stops following events, because the engine ends.
   func endWatching() {
-    watching.isSettled.store(true, ordering: .releasing)
+    watching.advance(to: .ended)
     changed.signal()
     watching.stop(threads)
   }
@@ -234,7 +233,7 @@ extension DiskEngine {
 
   /// Moves the watch to the directory that has replaced the one before.
   func followDirectory() {
-    watching.isAstray.store(false, ordering: .relaxed)
+    location.isAstray.store(false, ordering: .relaxed)
     do throws(Errno) {
       try watching.follow(location)
       // The directory may be on another file system than the one before.
@@ -247,12 +246,12 @@ extension DiskEngine {
 
   /// Whether the directory was moved away and its path leads to no other yet. Each call looks for
   /// one then, except reads from memory; memory keeps nothing meanwhile.
-  package var isAstray: Bool { watching.isAstray.load(ordering: .relaxed) }
+  package var isAstray: Bool { location.isAstray.load(ordering: .relaxed) }
 
   /// Looks after a watch was made whether the directory is at its path. A move before the watch
   /// left no event, and a directory that takes the path later brings none. Never finds it back,
   /// because the event of a later move may have been followed meanwhile.
   func lookForDirectory() {
-    if !location.isAtPath { watching.isAstray.store(true, ordering: .relaxed) }
+    if !location.isAtPath { location.isAstray.store(true, ordering: .relaxed) }
   }
 }

@@ -26,12 +26,13 @@ package final class Watcher: Sendable {
     /// Another thread is to start it.
     case planned
     case started
+    /// The directory is watched, or cannot be.
+    case settled
     /// The engine is ending.
     case ended
   }
 
   private struct State: Sendable {
-    var progress = Progress.notStarted
     /// Nil before the start and after the end of the events.
     var queue: EventQueue?
     /// The watch on the directory as it is held now.
@@ -44,10 +45,7 @@ package final class Watcher: Sendable {
   private let changed = EventCount()
   /// Whether an object on the directory wants to follow events. The engine outlives that object.
   let isWanted = Atomic<Bool>(false)
-  /// Whether the start was tried, read without a lock.
-  let isSettled = Atomic<Bool>(false)
-  /// Whether the directory was moved away, and its path has not led to one again since.
-  let isAstray = Atomic<Bool>(false)
+  private let progress = Atomic(Progress.notStarted.rawValue)
   /// Whether events report everything that other processes do.
   let isComplete = Atomic<Bool>(false)
 
@@ -61,13 +59,13 @@ package final class Watcher: Sendable {
 // The beginning and the end.
 extension Watcher {
   /// Goes on to a step; returns false and does nothing if that has come before.
+  @discardableResult
   func advance(to next: Progress) -> Bool {
-    state.withLock { state in
-      guard state.progress.rawValue < next.rawValue else { return false }
-      state.progress = next
-      return true
-    }
+    progress.max(next.rawValue, ordering: .acquiringAndReleasing).oldValue < next.rawValue
   }
+
+  /// Whether a step has come, read without a lock.
+  func has(_ step: Progress) -> Bool { progress.load(ordering: .acquiring) >= step.rawValue }
 
   /// Watches the directory, and begins to wait for events.
   ///
@@ -81,7 +79,7 @@ extension Watcher {
   /// Makes the queue, in which events gather from here on.
   func open(_ engine: DiskEngine) throws(Errno) {
     let queue = try EventQueue(faults: engine.configuration.faults)
-    state.withLock { if $0.progress != .ended { $0.queue = queue } }
+    state.withLock { if !has(.ended) { $0.queue = queue } }
     try follow(engine.location)
   }
 
@@ -121,10 +119,10 @@ extension Watcher {
     _ = threads.submitAside { JobTimer.own.forget(queue.number) }
   }
 
-  /// Ends the watching. No thread acts on an event afterwards, except one that calls this while it
-  /// acts, inside of that action. Waits for a thread that is acting on events.
+  /// Ends the watching, which has advanced to its end. No thread acts on an event afterwards, except
+  /// one that calls this while it acts, inside of that action. Waits for a thread that is acting on
+  /// events.
   func stop(_ threads: IOExecutor) {
-    _ = advance(to: .ended)
     end(threads)
     if threads.hasLeftJobs { threads.runReady() }
     changed.wait { state.withLock { $0.reader == nil || $0.reader == .current ? () : nil } }

@@ -90,6 +90,18 @@
     ) -> (oldValue: Value, newValue: Value) {
       wrappingAdd(0 &- operand, ordering: ordering, file: file, line: line)
     }
+
+    package func max(
+      _ operand: Value, ordering: AtomicUpdateOrdering, file: StaticString = #fileID,
+      line: Int = #line
+    ) -> (oldValue: Value, newValue: Value) {
+      Scheduler.point(.change, on: object, file: file, line: line)
+      return value.withLock { value in
+        let old = value
+        value = Swift.max(old, operand)
+        return (old, value)
+      }
+    }
   }
 
   /// A replacement for the system's randomness. Each generator returns the same numbers, so that

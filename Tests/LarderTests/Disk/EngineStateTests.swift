@@ -164,7 +164,7 @@ struct EngineStateTests {
     _ = state.locks.take(name)
     state.locks.mark(name)
     #expect(state.rarities == .hasLateEvents)
-    state.replacements.replace()
+    state.replacements.count += 1
     hideEverything(in: &state)
     #expect(state.rarities == [.hasLateEvents, .mustLock, .hidesFiles])
   }

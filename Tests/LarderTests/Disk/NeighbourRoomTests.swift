@@ -23,7 +23,7 @@ struct `Room that neighbours take` {
     for number in 0..<10 { try cache.store([UInt8](repeating: 1, count: 10), forKey: "\(number)") }
     let engine = cache.engine
     try engine.watching.open(engine)
-    engine.watching.isSettled.store(true, ordering: .releasing)
+    engine.watching.advance(to: .settled)
     engine.watching.complete(true)
     return cache
   }

@@ -155,7 +155,7 @@ struct PathBoundTests {
     try scene.makeDirectory()
     scene.faults.simulate(Self.sshfs)
     // Makes the next call check the path, as it would a second later.
-    cache.engine.watching.isAstray.store(true, ordering: .relaxed)
+    cache.engine.location.isAstray.store(true, ordering: .relaxed)
     let error = #expect(throws: CacheError.self) { try cache.store([2], forKey: "b") }
     #expect(error?.code == .writingUnsupported)
     #expect(try scene.names == [])

@@ -221,7 +221,7 @@ struct `Removals` {
     let new = scene.path + "/" + scene.name("new").text
     #expect(FileManager.default.createFile(atPath: new, contents: Data([2])))
     // The other directory is held, and the index has not heard of it yet.
-    _ = try cache.engine.location.revalidate(isUrgent: true, mayMake: false)
+    _ = try cache.engine.location.revalidate(isUrgent: true, mayMake: false, "read")
     gate.open()
     try first.wait()
     try second.wait()

@@ -25,7 +25,7 @@ struct `A replaced directory` {
   private static func replace(_ scene: DiskScene, under cache: DiskCache) throws {
     try FileManager.default.moveItem(atPath: scene.path, toPath: aside(scene))
     try scene.makeDirectory()
-    cache.engine.watching.isAstray.store(true, ordering: .relaxed)
+    cache.engine.location.isAstray.store(true, ordering: .relaxed)
   }
 
   @Test func `is looked for after events were lost`() throws {
@@ -74,6 +74,38 @@ struct `A replaced directory` {
 
   private func isAside(_ key: String, _ scene: DiskScene) -> Bool {
     manager.fileExists(atPath: "\(Self.aside(scene))/\(scene.name(key).text)")
+  }
+
+  @Test func `that is replaced while it is being locked leaves the lock of the next one to take`()
+    throws
+  {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    try Self.replace(scene, under: cache)
+    let holder = Mutex(DirectoryHandle?.none)
+    scene.faults.plan(
+      .before { [scene] in
+        do {
+          try FileManager.default.moveItem(
+            atPath: scene.path, toPath: scene.directory.path + "/second")
+          try scene.makeDirectory()
+          let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
+          #expect(try handle.descriptor.tryLock(.exclusive))
+          holder.withLock { $0 = handle }
+        } catch {
+          Issue.record(error)
+        }
+        // Another call follows it and finds it locked.
+        cache.engine.followReplacement(isUrgent: true)
+      }, for: .flock)
+    for _ in 0..<2 {
+      let error = #expect(throws: CacheError.self) { try cache.store([2], forKey: "k") }
+      #expect(error?.code == .locked)
+    }
+    #expect(try scene.names.isEmpty)
+    holder.withLock { $0 = nil }
+    try cache.store([3], forKey: "k")
+    #expect(try scene.names == [scene.name("k").text])
   }
 
   private static let removals: [@Sendable (DiskCache) throws -> Bool] = [

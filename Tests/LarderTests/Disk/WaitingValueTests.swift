@@ -200,7 +200,7 @@ struct `A value that waits over a file` {
     try FileManager.default.moveItem(
       atPath: scene.path, toPath: scene.directory.path + "/aside")
     try scene.makeDirectory()
-    cache.engine.watching.isAstray.store(true, ordering: .relaxed)
+    cache.engine.location.isAstray.store(true, ordering: .relaxed)
     #expect(try cache.value(forKey: "k") == [2])
     try cache.flush()
     #expect(try scene.names == [scene.name("k").text])

@@ -23,7 +23,7 @@ struct `A watcher that is stopped` {
     try cache.store([1], forKey: "k")
     let engine = cache.engine
     try engine.watching.open(engine)
-    engine.watching.isSettled.store(true, ordering: .releasing)
+    engine.watching.advance(to: .settled)
     engine.watching.complete(true)
     return cache
   }

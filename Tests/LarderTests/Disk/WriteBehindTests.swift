@@ -340,7 +340,7 @@ struct `Writing behind` {
     try cache.flush()
     cache.memory.removeAll()
     // The reader has already checked the waiting values when the new value is accepted.
-    cache.disk.engine.watching.isAstray.store(true, ordering: .relaxed)
+    cache.disk.engine.location.isAstray.store(true, ordering: .relaxed)
     let accepted = Counter()
     let accept: @Sendable () -> Void = {
       do {
