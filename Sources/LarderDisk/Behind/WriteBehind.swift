@@ -190,9 +190,6 @@ extension WriteBehind {
     return result
   }
 
-  /// Notes that the file of a name was removed, with the name held.
-  func fileRemoved(_ name: EntryName) { withTable { _ = $0.takeHidden(name) } }
-
   /// Puts a value back whose file could not be removed and is about to be an entry again, unless a
   /// removal after the one with this number has begun; with nil, all values that are left.
   func filesStay(_ name: EntryName?, since count: Int) {

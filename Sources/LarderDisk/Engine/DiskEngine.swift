@@ -31,8 +31,6 @@ package final class DiskEngine: Sendable {
   let recency: Recency
   /// Flags that every read checks, mirrored in an atomic so that reads need no lock.
   private let rarities = Atomic<UInt8>(0)
-  // A mirror of `fileSystem` for every read, because the handle keeps it behind a lock.
-  private let networkMark: Atomic<Bool>
   /// A mirror of `FullDiskEvictions.count`, because every store reads it before it writes.
   let fullDiskMark = Atomic<Int>(0)
   /// A mirror of `Clearing.count`, because stores check it under a memory tier's lock.
@@ -51,14 +49,12 @@ package final class DiskEngine: Sendable {
     recency = configuration.recency
     hasOwnClock = configuration.clock.isOwn
     lastReading = ForkSafeMutex(Timestamp(seconds: 0))
-    let fileSystem = configuration.fileSystem ?? location.handle.fileSystem
-    networkMark = Atomic(fileSystem.isNetwork)
-    writer = EntryWriter(configuration, fileSystem)
+    writer = EntryWriter(configuration, configuration.fileSystem ?? location.handle.fileSystem)
     reader = EntryReader(configuration, location)
     let lastStamp = configuration.clock.lastStamp(in: location.handle.identity)
     state.withLock { state in
       state.counters.isDirectoryUnsafe = location.isUnsafe
-      if let lastStamp { state.catalog.uses.resume(from: lastStamp) }
+      if let lastStamp { state.catalog.uses.advance(to: lastStamp) }
     }
   }
 
@@ -78,7 +74,7 @@ package final class DiskEngine: Sendable {
   func readOwnClock() { if hasOwnClock { _ = now } }
 
   /// Whether other machines may share the directory that is held now.
-  var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
+  var isOnNetwork: Bool { writer.isOnNetwork }
   /// The file system of the directory that is held now.
   package var fileSystem: FileSystemKind { configuration.fileSystem ?? location.handle.fileSystem }
   package var isReadOnly: Bool { configuration.mode.isReadOnly }
@@ -94,7 +90,6 @@ package final class DiskEngine: Sendable {
   /// On a network file system events are incomplete from now on. On a local one they become
   /// complete when the directory is watched, so this does not set `watching.isComplete`.
   func follow(_ fileSystem: FileSystemKind) {
-    networkMark.store(fileSystem.isNetwork, ordering: .relaxed)
     writer.adapt(to: fileSystem)
     if fileSystem.isNetwork { watching.isComplete.store(false, ordering: .releasing) }
   }

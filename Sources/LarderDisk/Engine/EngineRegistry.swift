@@ -76,9 +76,6 @@ enum EngineRegistry {
     case attached(SharedTier)
     /// The directory is registered, and the caller makes the engine and locks the directory.
     case opening
-    /// Another thread is locking the directory, or its last object has gone and its engine still
-    /// writes what is pending.
-    case busy
     /// The engine at the path holds another directory. It counts as attached, so that it does not
     /// end while it checks the path.
     case astray(SharedTier)
@@ -97,8 +94,10 @@ enum EngineRegistry {
     }
     var asked: [DiskEngine] = []
     while true {
-      let ticket = changed.own.value.ticket()
-      switch try attach(location, path, configuration, asked: asked) {
+      let attachment = try changed.own.value.wait { () throws(CacheError) in
+        try attach(location, path, configuration, asked: asked)
+      }
+      switch attachment {
       case .attached(let tier): return tier
       case .opening:
         do throws(CacheError) {
@@ -114,7 +113,6 @@ enum EngineRegistry {
           // Another directory has taken the path since this one was opened.
           location = try DirectoryLocation(path, configuration)
         }
-      case .busy: changed.own.value.wait(ticket)
       case .astray(let tier):
         // Outside of the lock, because the engine's observers are told. A cache that loses its last
         // reference by this detaches, which takes the lock.
@@ -127,10 +125,12 @@ enum EngineRegistry {
   }
 
   /// - Parameter asked: The engines that have already checked the path.
+  /// - Returns: Nil if another thread is locking the directory, or its last object has gone and its
+  ///   engine still writes what is pending.
   private static func attach(
     _ location: DirectoryLocation, _ path: String, _ configuration: DiskCache.Configuration,
     asked: [DiskEngine]
-  ) throws(CacheError) -> Attachment {
+  ) throws(CacheError) -> Attachment? {
     try registrations.own.value.withLock { (registrations) throws(CacheError) in
       let astray = registrations.firstIndex { $0.mustLook(for: location, asked: asked) }
       let index = astray ?? registrations.firstIndex { $0.holds(location, asked: asked) }
@@ -139,7 +139,7 @@ enum EngineRegistry {
         return .opening
       }
       guard let tier = registrations[index].tier, registrations[index].attachedCount > 0 else {
-        return .busy
+        return nil
       }
       if astray != nil {
         registrations[index].attachedCount += 1

@@ -95,15 +95,11 @@ extension DiskEngine {
       TrimCourse(.sweep(at: now, grace: configuration.expiredGrace, configuration)))
   }
 
-  /// Plans the sweeps: one every `sweepInterval`, for as long as the engine lives.
-  func planSweeps() {
-    if withState({ $0.evictions.planSweeps() }) { planNextSweep() }
-  }
-
-  private func planNextSweep() {
+  /// Plans the next sweep, which plans the one after it, for as long as the engine lives.
+  func planSweep() {
     runLater(after: configuration.sweepInterval) { engine in
       if engine.withState({ $0.isScanned }) { engine.sweep() }
-      engine.planNextSweep()
+      engine.planSweep()
     }
   }
 
@@ -229,7 +225,7 @@ extension DiskEngine {
     if course.takeMissing() { startRescan() }
     lookAround()
     guard course.isPurge, configuration.freeSpaceLimit != nil, missingBytes() == 0 else { return }
-    withState { $0.evictions.endFreeing() }
+    withState { $0.evictions.purge?.missing = 0 }
   }
 
   /// Takes in what other processes have done, so that no process stores faster than it learns of

@@ -5,8 +5,9 @@ import LarderSystem
 struct Purge: Sendable {
   /// The limits that were passed.
   fileprivate(set) var passed: PassedLimits = []
-  /// The bytes that the file system lacked for the limit on free space.
-  fileprivate(set) var missing: UInt64 = 0
+  /// The bytes that the file system lacked for the limit on free space; 0 as soon as enough are
+  /// free, by whatever program.
+  var missing: UInt64 = 0
   /// The bytes that were freed since then, here or by another process.
   fileprivate(set) var freed: UInt64 = 0
   /// The entry that began it last, which stays.
@@ -39,8 +40,6 @@ struct Evictions: Sendable {
   private var lastFreeSpaceCheck: MonotonicTime?
   /// The bytes that may be stored before this process looks for stores of its neighbours.
   private var allowance: UInt64 = 0
-  /// Whether the sweeps are planned. Each sweep plans the next.
-  private var areSweepsPlanned = false
 }
 
 // The purge.
@@ -55,9 +54,6 @@ extension Evictions {
 
   /// Whether a purge has begun that no thread carries on.
   var isLeft: Bool { purge.map { !$0.isCarriedOn } ?? false }
-
-  /// Notes that enough space is free, whoever has freed it.
-  mutating func endFreeing() { purge?.missing = 0 }
 }
 
 // Trims, sweeps and free space.
@@ -76,12 +72,6 @@ extension Evictions {
 
   /// Whether a trim waits, so that no sweep takes what it is asked to remove and report.
   var hasWaitingTrim: Bool { waitingTrimCount > 0 }
-
-  /// Plans the sweeps; returns false if they are planned.
-  mutating func planSweeps() -> Bool {
-    defer { areSweepsPlanned = true }
-    return !areSweepsPlanned
-  }
 }
 
 // Looks for stores of other processes.

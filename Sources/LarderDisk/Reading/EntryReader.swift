@@ -88,10 +88,7 @@ package struct EntryReader: Sendable {
   /// directory. The caller must cure that, and a lack of the process's own resources.
   static func concernsOneEntry(_ errno: Errno, in handle: DirectoryHandle) -> Bool {
     guard missReason(for: errno) != nil else { return false }
-    return errno != .permissionDenied || mayEnter(handle)
-  }
-
-  private static func mayEnter(_ handle: DirectoryHandle) -> Bool {
+    guard errno == .permissionDenied else { return true }
     do throws(Errno) {
       _ = try handle.status(of: FileName("."))
       return true

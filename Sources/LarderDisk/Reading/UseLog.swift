@@ -51,12 +51,9 @@ extension UseLog {
   /// The latest time that any use has had.
   var latest: Timestamp { max(lastAccess, lastBeforeStep) }
 
-  /// Notes a use by another process, so that later uses here count as later even if the clock
-  /// stands still.
+  /// Notes a use by another process, or by an engine that had the directory before, so that later
+  /// uses here count as later even if the clock stands still.
   mutating func advance(to time: Timestamp) { lastAccess = max(lastAccess, time) }
-
-  /// Continues from the latest use of an engine that had the directory before.
-  mutating func resume(from time: Timestamp) { lastAccess = time }
 }
 
 // Pending uses.

@@ -55,7 +55,7 @@ package struct DirectoryScan: ~Copyable {
       } else if fileName.isTemporary {
         // Its status is not read. Only an attempt to lock it shows whether it was left behind.
         piece.temporaries.append(fileName)
-      } else if !fileName.isTag {
+      } else if fileName.text != DirectoryMaking.tagName.text {
         piece.foreign.append(fileName)
       }
     }
@@ -100,7 +100,4 @@ extension FileName {
     let others = rest.filter { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     return others == [UInt8(ascii: "-")]
   }
-
-  /// Whether the name is that of the file that tells backups to skip the directory.
-  package var isTag: Bool { count == DirectoryMaking.tagName.count && hasPrefix("CACHEDIR.TAG") }
 }

@@ -46,6 +46,8 @@ extension DiskEngine {
   private func scan(_ number: Int) {
     let start = MonotonicTime.now
     defer { withState { $0.catalog.scans.rescans.endScan(from: start, to: .now) } }
+    // The first scan of all, which may fail or be given up.
+    if number == 1, !isReadOnly { planSweep() }
     // Before the first name is read, so that no change falls between the scan and the events.
     if followsNeighbours { startWatching() }
     let isFirst = withState { state in
@@ -69,7 +71,6 @@ extension DiskEngine {
       if !isFirst { runLater(after: configuration.rescanDelay) { $0.startRescan() } }
       return
     }
-    if !isReadOnly { planSweeps() }
     rescanIfMissed()
   }
 

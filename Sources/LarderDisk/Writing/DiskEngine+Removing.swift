@@ -275,7 +275,7 @@ extension DiskEngine {
       let outcome = unlink(held, .unwritten(entry), removal, in: handle)
       if case .failed = outcome { behind?.filesStay(entry.name, since: count) }
       settle(held, removal, outcome)
-      if outcome.isRemoved { behind?.fileRemoved(entry.name) }
+      if outcome.isRemoved { _ = behind?.withTable { $0.takeHidden(entry.name) } }
       return BulkRemoval(outcome, of: entry.byteCount)
     }
   }

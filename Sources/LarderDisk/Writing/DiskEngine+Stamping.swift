@@ -237,13 +237,6 @@ extension DiskEngine {
     changed.signal()
   }
 
-  /// Drains the pending uses and waits for drains of other threads, so that every use counted
-  /// before is on the disk.
-  func waitForStamps() {
-    drainStamps()
-    wait { $0.catalog.uses.isDraining ? nil : () }
-  }
-
   private func drainStamp(of name: EntryName) {
     guard let pending = withState({ $0.catalog.uses.take(name) }) else { return }
     do throws(Errno) {

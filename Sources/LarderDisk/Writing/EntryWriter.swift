@@ -12,10 +12,11 @@ final class EntryWriter: Sendable {
   /// The process's user at the opening, like the trusted user of `EntryTrust`.
   private let user = ProcessIdentity.user
 
+  // Apart from the handle, which keeps its file system behind a lock.
+  private let networkMark = Atomic<Bool>(false)
   /// Whether another machine keeps the files. Content is flushed before it is published, and no
   /// expiry is set that the file system may hold as another one without reporting it.
-  private let networkMark = Atomic<Bool>(false)
-  private var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
+  var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
   /// The seconds of the latest expiry that can be held; 0 while that is unknown.
   private let latestExpiry = Atomic<Int64>(0)
   /// The bytes of the entry's attribute that cost no block of their own.
@@ -121,7 +122,15 @@ final class EntryWriter: Sendable {
   ) throws(Errno) -> Bool {
     do throws(Errno) {
       // First, because the entry's attribute holds a hash over it.
-      if !seal.extendedData.isEmpty { try setData(of: file, seal.extendedData) }
+      if !seal.extendedData.isEmpty {
+        do throws(Errno) {
+          try file.descriptor.setAttribute(.data, to: seal.extendedData)
+        } catch .noSpace, .quotaExceeded {
+          // It does not fit beside the inode, and the disk need not be full. So it is reported as
+          // too long and causes no eviction. See: man 2 setxattr, ENOSPC.
+          throw .argumentListTooLong
+        }
+      }
       try setEntryAttribute(of: file, seal)
       return true
     } catch .notSupported {
@@ -131,17 +140,6 @@ final class EntryWriter: Sendable {
       // depends on the mode and not on how the file was opened. See: man 7 xattr.
       try file.descriptor.setPermissions(permissions)
       return try setAttributes(of: file, seal, mayTryAgain: false)
-    }
-  }
-
-  /// Sets the attribute of the extended data. If it does not fit beside the inode, the disk need
-  /// not be full, so it is reported as too long and causes no eviction. See: man 2 setxattr,
-  /// ENOSPC.
-  private func setData(of file: borrowing StagedFile, _ data: [UInt8]) throws(Errno) {
-    do throws(Errno) {
-      try file.descriptor.setAttribute(.data, to: data)
-    } catch .noSpace, .quotaExceeded {
-      throw .argumentListTooLong
     }
   }
 

@@ -42,7 +42,7 @@ struct UseLogTests {
     seconds: Int64, nanoseconds: Int64, expected: Int64, expectedNanoseconds: Int64
   ) {
     var log = UseLog()
-    log.resume(from: time(5, 1_000))
+    log.advance(to: time(5, 1_000))
     let access = log.issueAccess(at: time(seconds, nanoseconds))
     #expect(access == time(expected, expectedNanoseconds))
   }
