@@ -114,9 +114,7 @@ extension Cache {
   /// - Returns: For each key, in the order given, whether there was a value, or the error of its
   ///   removal.
   @discardableResult
-  public func remove(
-    forKeys keys: [some CacheKeyConvertible]
-  ) async -> [Result<Bool, CacheError>] {
+  public func remove(forKeys keys: [some CacheKeyConvertible]) async -> [Result<Bool, CacheError>] {
     await disk.executor.map(keys.map(\.cacheKey), remove(forKey:))
   }
 }

@@ -14,9 +14,7 @@ extension Cache {
 
   /// Removes a value from both tiers and returns it; nil when there was none that is valid.
   @discardableResult
-  public func removeValue(
-    forKey key: some CacheKeyConvertible
-  ) async throws(CacheError) -> Value? {
+  public func removeValue(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Value? {
     try await disk.executor.run("remove", removeValue, key.cacheKey)
   }
 
@@ -30,9 +28,7 @@ extension Cache {
   /// - Throws: `CacheError`, as `DiskCache.removeAll(where:)` does.
   /// - Complexity: O(n log n); opens every file to learn its key.
   @discardableResult
-  public func removeAll(
-    where isChosen: (DiskEntry) -> Bool
-  ) throws(CacheError) -> BulkRemoval {
+  public func removeAll(where isChosen: (DiskEntry) -> Bool) throws(CacheError) -> BulkRemoval {
     try disk.removeAll(where: isChosen)
   }
 

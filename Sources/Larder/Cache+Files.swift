@@ -171,7 +171,7 @@ extension Cache {
     request.isWanted = { [unowned self] in fileFlights.isWanted(flight) }
     request.onChange = { [unowned self] _ in
       // The loads of its value, because this load of its file has stored one.
-      depart(flights.supersede(key))
+      depart(errors: flights.supersede(key))
       drop(key)
     }
     return request

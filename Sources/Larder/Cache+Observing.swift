@@ -71,9 +71,7 @@ package final class KeptKeys: Sendable {
   /// - Returns: Another key of the same name. Its value must leave memory, because an event about
   ///   the name would only reach one of the two.
   /// - Complexity: O(1) amortised, and O(n / 1024) for n keys.
-  func insert(
-    _ key: CacheKey, _ name: EntryName, isKept: (CacheKey) -> Bool
-  ) -> CacheKey? {
+  func insert(_ key: CacheKey, _ name: EntryName, isKept: (CacheKey) -> Bool) -> CacheKey? {
     let number = Self.part(of: name)
     return state.withLock { state in
       if state.parts[number].keys.count >= state.parts[number].most {

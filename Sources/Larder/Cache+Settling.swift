@@ -15,9 +15,7 @@ extension Cache {
   /// Reads the value on disk, expired or not, before a load.
   ///
   /// - Parameter isKept: Whether a valid value is kept in memory.
-  func previousValue(
-    of key: CacheKey, isKept: Bool
-  ) throws(CacheError) -> PreviousValue? {
+  func previousValue(of key: CacheKey, isKept: Bool) throws(CacheError) -> PreviousValue? {
     let subject = disk.subject(key)
     // Before the file is opened, so that a change after that is seen.
     if disk.followsNeighbours { disk.engine.startWatchingAside() }

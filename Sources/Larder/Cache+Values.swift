@@ -54,9 +54,7 @@ extension Cache {
 
   /// Keeps a value from disk in memory, unless its name was changed since it was read.
   @inline(__always)
-  func promote(
-    _ value: Value, _ subject: DiskEngine.Subject, _ found: borrowing DiskEngine.Found
-  ) {
+  func promote(_ value: Value, _ subject: DiskEngine.Subject, _ found: borrowing DiskEngine.Found) {
     // The name was being changed during the read: the caller gets the value, but it may not be the
     // latest, so memory does not keep it.
     guard let generation = found.generation else { return }

@@ -19,12 +19,11 @@ final class Departures<Value: Sendable>: Sendable {
 
   private let content = ForkSafeMutex(Content())
 
-  func add(_ values: consuming Removals<CacheKey, Value>) {
-    content.withLock { [values] in $0.values.append(contentsOf: values) }
-  }
-
-  func add(_ errors: [any Error]) {
-    content.withLock { $0.errors += errors }
+  func add(_ values: consuming Removals<CacheKey, Value>, _ errors: [any Error]) {
+    content.withLock { [values] content in
+      content.values.append(contentsOf: values)
+      content.errors += errors
+    }
   }
 
   /// Takes everything out. The errors are released on return.
@@ -41,15 +40,11 @@ extension Cache {
     depart(removals)
   }
 
-  func depart(_ values: consuming Removals<CacheKey, Value>) {
-    guard values.count > 0 else { return }
-    departures.add(values)
-    disk.engine.observers.addDeparture()
-  }
-
-  func depart(_ errors: [any Error]) {
-    guard !errors.isEmpty else { return }
-    departures.add(errors)
+  func depart(
+    _ values: consuming Removals<CacheKey, Value> = Removals(), errors: [any Error] = []
+  ) {
+    guard values.count > 0 || !errors.isEmpty else { return }
+    departures.add(values, errors)
     disk.engine.observers.addDeparture()
   }
 
@@ -57,12 +52,12 @@ extension Cache {
   ///
   /// - Parameter isOwn: Whether a load of the key has stored its value, which supersedes no load.
   func supersede(_ key: CacheKey, isOwn: Bool = false) {
-    depart(flights.supersede(key, isOwn: isOwn) + fileFlights.supersede(key))
+    depart(errors: flights.supersede(key, isOwn: isOwn) + fileFlights.supersede(key))
   }
 
   /// Supersedes all running loads, and forgets all kept errors.
   func supersedeAll() {
-    depart(flights.supersedeAll() + fileFlights.supersedeAll())
+    depart(errors: flights.supersedeAll() + fileFlights.supersedeAll())
   }
 
   /// Reports and releases what has left.

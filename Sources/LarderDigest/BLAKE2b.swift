@@ -139,9 +139,7 @@ extension BLAKE2b {
 
     /// Mixes two words of the message into four words: the function G of section 3.1.
     @inline(__always)
-    private mutating func mix(
-      _ a: Int, _ b: Int, _ c: Int, _ d: Int, _ x: UInt64, _ y: UInt64
-    ) {
+    private mutating func mix(_ a: Int, _ b: Int, _ c: Int, _ d: Int, _ x: UInt64, _ y: UInt64) {
       words[a] = words[a] &+ words[b] &+ x
       words[d] = rotated(words[d] ^ words[a], 32)
       words[c] = words[c] &+ words[d]

@@ -69,9 +69,7 @@ extension DiskCache {
 
   /// Returns the entry of a key, which is that of a value that waits, or as `DiskEngine.lookUp`
   /// finds it.
-  func entry(
-    of subject: DiskEngine.Subject, staleness: Duration
-  ) throws(CacheError) -> DiskEntry? {
+  func entry(of subject: DiskEngine.Subject, staleness: Duration) throws(CacheError) -> DiskEntry? {
     let generation = engine.generations.snapshot(of: subject.name)
     var value = behind?[subject.name]
     if value == nil {

@@ -63,9 +63,7 @@ extension DiskCache {
   ///   directory.
   /// - Complexity: O(n log n); opens every file to learn its key.
   @discardableResult
-  public func removeAll(
-    where isChosen: (DiskEntry) -> Bool
-  ) throws(CacheError) -> BulkRemoval {
+  public func removeAll(where isChosen: (DiskEntry) -> Bool) throws(CacheError) -> BulkRemoval {
     try checkWritable("removeAll")
     return try engine.countingErrors { () throws(CacheError) in
       var unknownKeys = 0

@@ -151,7 +151,7 @@ extension FixtureLine {
       let expiry = scanner.textField("expires").flatMap(Self.expiry),
       let lastAccess = scanner.textField("used").flatMap({ Timestamp(rfc3339: $0) }),
       let lifetime = scanner.textField("lifetime").flatMap(Self.lifetime),
-      let hash = scanner.field("hash").flatMap(Self.word)
+      let hash = scanner.field("hash").flatMap({ Hexadecimal.word(of: Array($0).span) })
     else { return nil }
     self.init(
       name: name, proof: proof, expiry: expiry, lastAccess: lastAccess, lifetime: lifetime,
@@ -177,9 +177,5 @@ extension FixtureLine {
     case "fixed": .fixed
     default: UInt32(text).map { .seconds($0) }
     }
-  }
-
-  static func word(_ digits: ArraySlice<UInt8>) -> UInt64? {
-    Hexadecimal.word(of: Array(digits).span)
   }
 }

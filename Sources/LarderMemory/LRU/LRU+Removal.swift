@@ -62,9 +62,7 @@ extension LRU {
   /// `earliestExpiry` keeps its value, which is still a lower bound of all expiries.
   ///
   /// - Returns: Whether slots are left.
-  mutating func sweepSlice(
-    at now: PackedTime, into removals: inout Removals<Key, Value>
-  ) -> Bool {
+  mutating func sweepSlice(at now: PackedTime, into removals: inout Removals<Key, Value>) -> Bool {
     // The sweep is over, because all entries were removed or looked through meanwhile.
     guard sweepSlot > 0 else { return false }
     let end = min(slab.end, sweepSlot + UInt32(Self.sliceCount))

@@ -36,9 +36,7 @@ extension LRU {
 
   /// Returns the reason why a value cannot be kept, or nil.
   @inlinable
-  func rejection(
-    cost: Int, deadline: SlotDeadline, at now: PackedTime
-  ) -> StoreOutcome.Reason? {
+  func rejection(cost: Int, deadline: SlotDeadline, at now: PackedTime) -> StoreOutcome.Reason? {
     if deadline.expiry.hasCome(at: now) { return .expired }
     if let ageLimit = settings.ageLimit, ageLimit.isZero { return .expired }
     return cost > settings.costLimit || settings.countLimit == 0 ? .tooLarge : nil
@@ -86,7 +84,12 @@ extension LRU {
     // Wrapping subtraction is safe: a cost above the limit was rejected before.
     guard slab.totalCost > settings.costLimit &- cost || slab.count > settings.countLimit &- count
     else { return }
-    sweepIfDue(besides: kept, at: now, into: &removals)
+    // A sweep looks at every entry. One sweep per eighth as many stores as there are entries keeps
+    // the cost of a store constant. Between two sweeps the least recently used entry goes even if
+    // another one has expired.
+    if settings.keepsTimes, storesSinceSweep >= slab.count / 8 {
+      removeExpired(besides: kept, at: now, into: &removals)
+    }
     // One limit's target, and no target for the other.
     if slab.totalCost > settings.costLimit &- cost {
       evict(toCost: settings.costTarget &- cost, .max, besides: kept, at: now, into: &removals)
@@ -108,19 +111,6 @@ extension LRU {
       if victim == .none || victim == kept { return }
       remove(victim, isExpired(victim, at: now) ? .expired : .evicted, into: &removals)
     }
-  }
-
-  /// Sweeps before evicting, if an entry may have expired and enough stores have passed.
-  ///
-  /// A sweep looks at every entry. One sweep per eighth as many stores as there are entries keeps
-  /// the cost of a store constant. Between two sweeps the least recently used entry goes even if
-  /// another one has expired.
-  @inlinable
-  mutating func sweepIfDue(
-    besides kept: Slot, at now: PackedTime, into removals: inout Removals<Key, Value>
-  ) {
-    guard settings.keepsTimes, storesSinceSweep >= slab.count / 8 else { return }
-    removeExpired(besides: kept, at: now, into: &removals)
   }
 
   /// Removes the entries that are past their expiry or the age limit.

@@ -125,18 +125,12 @@ extension SlotTable {
   mutating func migrate(_ count: Int) {
     var count = count
     while oldCount > 0 {
-      let word = takeOld()
+      let bucket = oldMask + 1 - oldCount
+      let word = old?.take(bucket) ?? 0
+      oldCount -= 1
       count -= 1
       if word != 0 { buckets.insert(word) } else if count <= 0 { break }
     }
     if oldCount == 0 { old = nil }
-  }
-
-  /// Takes the word out of the next old bucket; 0 if it is empty.
-  @inlinable @inline(__always)
-  mutating func takeOld() -> UInt64 {
-    let bucket = oldMask + 1 - oldCount
-    oldCount -= 1
-    return old?.take(bucket) ?? 0
   }
 }

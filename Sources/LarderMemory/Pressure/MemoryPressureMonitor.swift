@@ -159,9 +159,7 @@ extension MemoryPressureMonitor.Configuration {
   }
 
   /// Opens the first of some files that may be watched. If none may, names the error of the last.
-  func openSource(
-    _ files: [String], _ name: inout MemoryPressureStatus.Source
-  ) -> PressureSource {
+  func openSource(_ files: [String], _ name: inout MemoryPressureStatus.Source) -> PressureSource {
     for path in files {
       do throws(Errno) {
         let source = try PressureFile.trigger(path, threshold: threshold, window: window)

@@ -39,9 +39,7 @@ package enum LargeMemory {
   ///
   /// - Complexity: O(1) for large memory, which the kernel clears page by page at the first use.
   @usableFromInline
-  package static func allocateZeroed(
-    byteCount: Int, alignment: Int
-  ) -> UnsafeMutableRawPointer {
+  package static func allocateZeroed(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer {
     let memory = unsafe allocate(byteCount: byteCount, alignment: alignment)
     if !isMapped(byteCount) {
       unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)

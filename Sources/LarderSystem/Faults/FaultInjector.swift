@@ -101,9 +101,7 @@ package final class FaultInjector: Sendable {
   func show(_ status: inout FileStatus) { state.withLock { $0.stamps }?.shown(&status) }
 
   /// Counts a call and returns the error with which it must fail, if any.
-  func strike(
-    _ call: SystemCall, file: StaticString = #fileID, line: UInt = #line
-  ) -> Errno? {
+  func strike(_ call: SystemCall, file: StaticString = #fileID, line: UInt = #line) -> Errno? {
     switch next(call, CallSite(file: "\(file)", line: line)) {
     case .errno(let errno): return errno
     case .before(let closure):

@@ -10,9 +10,7 @@ extension FileDescriptor {
   /// - Throws: `.rangeTooSmall` for an attribute that is longer than `maximumAttributeByteCount`.
   ///
   /// Corresponds to `fgetxattr`.
-  package func withAttribute(
-    _ name: AttributeName, _ body: (Span<UInt8>) -> Void
-  ) throws(Errno) {
+  package func withAttribute(_ name: AttributeName, _ body: (Span<UInt8>) -> Void) throws(Errno) {
     do throws(Errno) {
       // Most attributes fit into 1,024 bytes, which is the most that Swift puts on the stack. A
       // read of an entry reads two attributes, and neither should cost an allocation.
@@ -112,15 +110,12 @@ extension FileDescriptor {
     // The call sets all flags at once, so they are read, changed and written. A flag that another
     // process sets in between is lost. So this is done only in a directory that the cache made or
     // found empty.
-    var flags = try inodeFlags() | Self.noAtimeFlag
-    _ = try system(.ioctl, faults) { unsafe ioctl(rawValue, Self.setFlags, &flags) }
-  }
-
-  /// Reads the flags. The kernel reads and writes 32 bits although the request's number says
-  /// `long`; the upper half of the word stays zero. See: man 2 ioctl_iflags, BUGS.
-  private func inodeFlags() throws(Errno) -> Int {
+    //
+    // The kernel reads and writes 32 bits although the request's number says `long`; the upper half
+    // of the word stays zero. See: man 2 ioctl_iflags, BUGS.
     var flags = 0
     _ = try system(.ioctl, faults) { unsafe ioctl(rawValue, Self.getFlags, &flags) }
-    return flags
+    flags |= Self.noAtimeFlag
+    _ = try system(.ioctl, faults) { unsafe ioctl(rawValue, Self.setFlags, &flags) }
   }
 }

@@ -10,11 +10,6 @@ package enum SystemEnvironment {
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 
-  /// The bytes of memory of the machine. Corresponds to `sysconf(_SC_PHYS_PAGES)`.
-  static var physicalMemory: UInt64 {
-    UInt64(max(0, sysconf(Int32(_SC_PHYS_PAGES)))) * UInt64(max(0, sysconf(Int32(_SC_PAGESIZE))))
-  }
-
   /// The directory of the user's caches: `$XDG_CACHE_HOME`, or `~/.cache`. A path that is not
   /// absolute counts as not set. Source: the XDG Base Directory Specification.
   package static var cacheHome: String? {
@@ -27,9 +22,10 @@ package enum SystemEnvironment {
   /// it, or a limit of the process itself sets less.
   ///
   /// Read at each call, from a few small files, so it is for making a configuration and not for a
-  /// hot path.
+  /// hot path. Corresponds to `sysconf(_SC_PHYS_PAGES)`.
   package static var memoryLimit: Int {
-    let physical = physicalMemory
+    let pageSize = UInt64(max(0, sysconf(Int32(_SC_PAGESIZE))))
+    let physical = UInt64(max(0, sysconf(Int32(_SC_PHYS_PAGES)))) * pageSize
     let limits = [CgroupMemory.limit].compactMap(\.self) + memoryResources.compactMap(limit)
     return Int(clamping: limits.reduce(physical, min))
   }
@@ -106,17 +102,14 @@ enum CgroupMemory {
     var smallest: UInt64?
     while true {
       let path = ([Substring(root)] + components + [Substring(file)]).joined(separator: "/")
-      if let limit = number(inFile: path) { smallest = min(smallest ?? limit, limit) }
+      // A number, or `max`, which means no limit. v1 has a number near 2⁶³ in place of `max`; the
+      // caller's minimum with the machine's memory treats both alike.
+      let text = SystemEnvironment.text(ofFile: path) ?? ""
+      if let limit = UInt64(text.prefix { $0.isASCII && $0.isNumber }) {
+        smallest = min(smallest ?? limit, limit)
+      }
       if components.isEmpty { return smallest }
       components.removeLast()
     }
-  }
-
-  /// Returns the number in a file; nil for `max`, which means no limit.
-  private static func number(inFile path: String) -> UInt64? {
-    guard let text = SystemEnvironment.text(ofFile: path) else { return nil }
-    // v1 has a number near 2⁶³ in place of `max`; the caller's minimum with the machine's memory
-    // treats both alike.
-    return UInt64(text.prefix { $0.isASCII && $0.isNumber })
   }
 }

@@ -57,7 +57,7 @@ package final class IOExecutor: Sendable {
     }
     guard mustStart else { return true }
     do throws(Errno) {
-      try start { self.work() }
+      try start { while self.runNext(endsThread: true) {} }
       return true
     } catch {
       states.own.value.withLock { $0.threadCount -= 1 }
@@ -73,10 +73,6 @@ package final class IOExecutor: Sendable {
   package func runReady() {
     leftJobs.store(false, ordering: .sequentiallyConsistent)
     while runNext(endsThread: false) {}
-  }
-
-  private func work() {
-    while runNext(endsThread: true) {}
   }
 
   /// Runs the next job, and releases what it holds. Returns false if there is none; the thread then
