@@ -58,7 +58,7 @@ enum Articles {
     ].flatMap { try files(below: $0, suffix: ".swift") }
     return try (snippetFiles() + programs)
       .flatMap { try Readme.text(of: $0).components(separatedBy: "\n") }
-      .map(squeezed).filter { !$0.isEmpty }
+      .map(squeezed).filter { !$0.isEmpty && !$0.hasPrefix("import Larder") }
   }
 
   /// Returns the paths of all files below a folder whose names end so.

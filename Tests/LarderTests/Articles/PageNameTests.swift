@@ -16,7 +16,9 @@ struct `A name in the documentation` {
     // The command's own codes in JSON, and the C library.
     "notACache", "clock_gettime", "sysconf", "signal", "renameat2", "eventfd", "limit_in_bytes",
     // The manifest of a package, and other caches in sentences.
-    "when", "linux",
+    "when", "linux", "os",
+    // Frameworks for servers.
+    "addServices", "fileRegion", "getWithTTL",
     "retrieveImage", "onlyFromCache", "removeExpiredObjects",
   ]
 

@@ -1,0 +1,24 @@
+// The adapter of the guide InAServer for AsyncHTTPClient.
+import AsyncHTTPClient
+import Larder
+import NIOCore
+import NIOHTTP1
+
+struct Downloads: Sendable {
+  let files: Cache<[UInt8]>
+  let client: HTTPClient
+
+  struct Refused: Error {
+    let status: HTTPResponseStatus
+  }
+
+  func withFile<Result>(
+    of url: String, _ body: (EntryFileReader) async throws -> Result
+  ) async throws -> Result {
+    try await files.withFile(forKey: url, body) { writer in
+      let response = try await client.execute(HTTPClientRequest(url: url), timeout: .minutes(5))
+      guard response.status == .ok else { throw Refused(status: response.status) }
+      for try await piece in response.body { try await writer.write(Array(buffer: piece)) }
+    }
+  }
+}
