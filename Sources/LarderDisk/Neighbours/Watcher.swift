@@ -119,9 +119,9 @@ extension Watcher {
     _ = threads.submitAside { JobTimer.own.forget(queue.number) }
   }
 
-  /// Ends the watching, which has advanced to its end. No thread acts on an event afterwards, except
-  /// one that calls this while it acts, inside of that action. Waits for a thread that is acting on
-  /// events.
+  /// Ends the watching, which has advanced to its end. No thread acts on an event afterwards,
+  /// except one that calls this while it acts, inside of that action. Waits for a thread that is
+  /// acting on events.
   func stop(_ threads: IOExecutor) {
     end(threads)
     if threads.hasLeftJobs { threads.runReady() }

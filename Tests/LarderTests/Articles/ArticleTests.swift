@@ -51,6 +51,7 @@ struct `An article` {
     let verbs = [
       "put", "get", "rm", "path", "list", "info", "verify", "expire", "trim", "clear", "stamp",
       "record", "fixture", "demo", "top", "watch", "diff", "why", "report", "completions", "man",
+      "ls",
     ]
     for article in try Articles.names {
       let text = try Readme.text(of: "Sources/Larder/Larder.docc/\(article)")
