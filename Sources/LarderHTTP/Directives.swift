@@ -46,8 +46,7 @@ struct Directives: Sendable {
   init?(targeted field: String) {
     var (rest, members) = (field[...].trimmed, [String: String]())
     repeat {
-      let hit = Self.member.withLock { $0.flatMap { rest.prefixMatch(of: $0)?.output } }
-      guard let hit else { return nil }
+      guard let hit = Self.member.withLock({ rest.prefixMatch(of: $0)?.output }) else { return nil }
       members[String(hit.1)] = String(hit.2 ?? "?1")
       rest = rest[hit.0.endIndex...]
     } while !rest.isEmpty
@@ -70,7 +69,9 @@ struct Directives: Sendable {
     let list = #"\( *(?:\#(item)\#(parameters)(?: +|(?=\))))*\)"#
     let text = "(\(key))(?:=(\(item)|\(list)))?\(parameters)[ \\t]*(?:,[ \\t]*(?!$)|$)"
     // The text is a constant: if it were no pattern, no dictionary would be read.
-    return Mutex(try? Regex(text, as: (Substring, Substring, Substring?).self))
+    do { return Mutex(try Regex(text, as: (Substring, Substring, Substring?).self)) } catch {
+      return Mutex(#/()(?!)(.)?/#)
+    }
   }()
 
   private mutating func add(_ name: String, _ value: String?) {

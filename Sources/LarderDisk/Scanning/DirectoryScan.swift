@@ -55,7 +55,7 @@ package struct DirectoryScan: ~Copyable {
       } else if fileName.isTemporary {
         // Its status is not read. Only an attempt to lock it shows whether it was left behind.
         piece.temporaries.append(fileName)
-      } else if fileName.text != DirectoryMaking.tagName.text {
+      } else if !fileName.hasPrefix("CACHEDIR.TAG") || fileName.count > 12 {
         piece.foreign.append(fileName)
       }
     }

@@ -69,8 +69,7 @@ extension DiskEngine {
       name: name, status: status, lastAccess: seal.lastAccess,
       proof: FileProof(
         lifetime: seal.lifetime, keyTag: key.tag, hasData: !seal.extendedData.isEmpty))
-    // Compared after the epoch was read, so that one of the two shows a replacement of the
-    // directory.
+    // Compared after the epoch was read, so that one of the two shows another directory.
     let isInPlace = directory === location.handle
     let publication = withState { [isOnNetwork, measure = configuration.sizeMeasure] state in
       state.evictions.spend(measure == .bytes ? entry.byteCount : entry.allocatedByteCount)

@@ -67,10 +67,16 @@
       _ operand: Value, ordering: AtomicUpdateOrdering, file: StaticString = #fileID,
       line: Int = #line
     ) -> (oldValue: Value, newValue: Value) {
+      update(file, line) { $0 &+ operand }
+    }
+
+    private func update(
+      _ file: StaticString, _ line: Int, _ change: (Value) -> Value
+    ) -> (oldValue: Value, newValue: Value) {
       Scheduler.point(.change, on: object, file: file, line: line)
       return value.withLock { value in
         let old = value
-        value = old &+ operand
+        value = change(old)
         return (old, value)
       }
     }
@@ -95,12 +101,7 @@
       _ operand: Value, ordering: AtomicUpdateOrdering, file: StaticString = #fileID,
       line: Int = #line
     ) -> (oldValue: Value, newValue: Value) {
-      Scheduler.point(.change, on: object, file: file, line: line)
-      return value.withLock { value in
-        let old = value
-        value = Swift.max(old, operand)
-        return (old, value)
-      }
+      update(file, line) { Swift.max($0, operand) }
     }
   }
 
