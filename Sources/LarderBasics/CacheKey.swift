@@ -152,9 +152,9 @@ extension CacheKey {
   ///
   /// Traps if there is no part.
   public init(joining parts: some Sequence<String>) {
-    let parts = parts.map(\.utf8)
-    precondition(!parts.isEmpty, "a key is joined from at least one part")
-    self.init(Array(parts.joined(separator: [Self.separator])))
+    let bytes = parts.flatMap { [Self.separator] + $0.utf8 }
+    precondition(!bytes.isEmpty, "a key is joined from at least one part")
+    self.init(Array(bytes.dropFirst()))
   }
 
   /// Creates the key of a variant of a value, such as another size, format or language.

@@ -25,7 +25,7 @@ extension IOExecutor {
       await withCheckedContinuation { continuation in
         guard caller.wait(continuation) else { return }
         submit {
-          // Whom only a read is for may leave until its end.
+          // A caller of a read may leave until the read's end, any other until the work begins.
           let taken = reads ? nil : caller.take()
           guard taken != nil || caller.isWaiting else { return }
           let outcome = Swift.Result { () throws(CacheError) in try work(repeat each arguments) }
