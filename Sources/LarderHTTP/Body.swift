@@ -34,8 +34,7 @@ extension HTTPCache {
       self.init(byteCount: byteCount) { try await puller.next() }
     }
 
-    init(_ file: EntryFileReader, _ range: Range<Int>? = nil) {
-      let range = range ?? 0..<file.byteCount
+    init(_ file: EntryFileReader, _ range: Range<Int>) {
       (place, byteCount) = ((file, range), range.count)
     }
 

@@ -114,9 +114,9 @@ struct Variant: Sendable, Hashable {
   let lines: [String]
 
   var names: [String] { lines.map { $0.split(at: ":").name } }
-}
 
-extension Variant {
+  init(lines: [String]) { self.lines = lines }
+
   /// Creates the variant that a request asks for, of those that differ by some fields.
   ///
   /// Space and the division into lines do not count, nor does the case of languages.

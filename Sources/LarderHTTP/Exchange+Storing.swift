@@ -33,7 +33,8 @@ extension Exchange {
     let body =
       count <= Body.pieceSize
       ? try await cache.bodies.value(forKey: key).map { Body($0) }
-      : try await cache.entries.disk.openFile(forKey: key, extending: .off).map { Body($0) }
+      : try await cache.entries.disk.openFile(forKey: key, extending: .off)
+        .map { Body($0, 0..<$0.byteCount) }
     return body?.byteCount == count ? body : nil
   }
 
@@ -81,9 +82,7 @@ extension Exchange {
   func discard(_ writer: EntryFileWriter?) async {
     let disk = cache.entries.disk
     await cache.countingFailure {
-      try await disk.executor.run("store", toEnd: true) { () throws(CacheError) in
-        _ = writer?.takeStream()
-      }
+      try await disk.executor.run("store", toEnd: true) { _ = writer?.takeStream() }
     }
     await cache.flights.end(flight, .looks(mayWait: false))
   }

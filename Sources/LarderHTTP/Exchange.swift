@@ -49,9 +49,7 @@ struct Exchange: Sendable {
       guard request.method == "GET", usable != nil || !isPart else { return try await passBy() }
       let shares = mayWait && !isPart && !request.isPersonal
       switch await cache.flights.join(request, key, shares, after: endCount) {
-      case .asks(let own):
-        flight = own
-        return try await ask()
+      case .asks(let flight): return try await ask(flight)
       case .looks(let again): (hasWaited, mayWait) = (true, again)
       case .fails(let error):
         (hasWaited, mayWait) = (true, false)
@@ -87,19 +85,20 @@ struct Exchange: Sendable {
       let turn = await cache.flights.join(request, key, true, after: .max)
       guard case .asks(let flight) = turn else { return }
       var own = self
-      (own.flight, own.reason) = (flight, .stale)
-      for try await _ in try await own.ask().body {}
+      own.reason = .stale
+      for try await _ in try await own.ask(flight).body {}
     }
   }
 
   /// Asks the origin what is not asked on behalf of others, with the client's own conditions.
   mutating func passBy() async throws -> Response {
-    (isAlone, flight) = (true, await cache.flights.start(key, isShared: false))
-    return try await ask()
+    isAlone = true
+    return try await ask(await cache.flights.start(key, isShared: false))
   }
 
   /// Asks the origin, or answers with what is stored if the origin fails and that may answer.
-  private func ask() async throws -> Response {
+  private mutating func ask(_ flight: UInt64) async throws -> Response {
+    self.flight = flight
     let asked = request.forwarded(isAlone ? nil : usable?.stored.validators ?? [:])
     let sent = cache.now
     cache.counters.withLock { $0.forwarded[reason, default: 0] += 1 }

@@ -76,9 +76,7 @@ actor Fill {
   private func content() async throws(CacheError) -> Stored.Content {
     guard let (id, writer) = entry else { return .bytes(gathered) }
     let disk = exchange.cache.entries.disk
-    let outcome = try await disk.executor.run("store", toEnd: true) { () throws(CacheError) in
-      try disk.engine.finish(writer)
-    }
+    let outcome = try await disk.executor.run("store", toEnd: true, disk.engine.finish, writer, nil)
     guard outcome.isKept else { throw HTTPCache.notKept }
     return .entry(id: id, byteCount: count)
   }

@@ -132,8 +132,7 @@ actor Flights {
   /// else the one that a flight of the URL has made or makes now.
   func marker(for response: Stored, stored: Stored?) -> Stored {
     let known = [stored, markers[response.key]].compactMap(\.self).filter(\.isMarker)
-    let own = known.first { $0.variant.names == response.variant.names }
-    let marker = own ?? response.makeMarker()
+    let marker = known.first { $0.variant.names == response.variant.names } ?? response.makeMarker()
     markers[response.key] = marker
     return marker
   }

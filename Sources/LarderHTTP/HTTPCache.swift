@@ -19,13 +19,11 @@ public final class HTTPCache: Sendable {
     /// The settings of both tiers. Reads extend no expiry, whatever `disk.extending` says. Half of
     /// memory is for bodies of 16 to 64 KiB.
     public var storage = CacheConfiguration()
-    /// How long past its freshness a response is kept, to be validated or served stale. The default
-    /// is a day.
+    /// How long a response is kept past its freshness, to be validated or served; a day by default.
     public var retention = Duration.seconds(86_400)
     /// How long a request waits for another one to the same URL. The default is 5 s.
     public var collapseLimit = Duration.seconds(5)
-    /// The most bytes of a body that is stored; nil for as many as the disk tier takes. The default
-    /// is nil.
+    /// The most bytes of a body that is stored; nil, the default, for all that the disk tier takes.
     public var bodyLimit: Int?
     /// The name of this cache in `Cache-Status` (RFC 9211); nil for no field. The default is nil.
     public var cacheStatusName: String?
@@ -121,8 +119,7 @@ public final class HTTPCache: Sendable {
     return try await isRead && !request.isForOrigin ? exchange.answer() : exchange.passBy()
   }
 
-  /// Removes every stored response of a URL, and keeps responses that are under way from being
-  /// stored.
+  /// Removes every stored response of a URL, and lets none be stored that is under way.
   ///
   /// - Parameter url: An absolute URL, such as ``Request/url``.
   /// - Returns: Whether there was something.
@@ -159,8 +156,7 @@ public final class HTTPCache: Sendable {
     try await entries.close()
   }
 
-  /// The time by the cache's clock, which never goes back in this process, so that nothing becomes
-  /// fresh again.
+  /// The time by the cache's clock. It never goes back, so that nothing becomes fresh again.
   var now: Timestamp {
     let time = entries.configuration.disk.clock.now()
     return lastTime.withLock { last in

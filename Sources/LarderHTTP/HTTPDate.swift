@@ -4,8 +4,7 @@ import Larder
 enum HTTPDate {
   private static let days = "sunday monday tuesday wednesday thursday friday saturday"
     .split(separator: " ")
-  private static let months = "jan feb mar apr may jun jul aug sep oct nov dec".split(
-    separator: " ")
+  private static let months = "jan feb mar apr may jun jul aug sep oct nov dec".split { $0 == " " }
 
   /// Returns the time that a text means in one of the three formats; nil for any other text.
   ///
