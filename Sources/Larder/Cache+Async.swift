@@ -78,9 +78,10 @@ extension Cache {
     try await disk.flush()
   }
 
-  /// Waits until everything accepted is on disk and detaches from the directory.
+  /// Waits until everything accepted is on disk and detaches from the directory; in a cancelled
+  /// task too.
   public func close() async throws(CacheError) {
-    try await disk.executor.run("close", close)
+    try await disk.executor.run("close", toEnd: true, close)
   }
 
   /// Reads many values at once, in parallel on the cache's threads.

@@ -126,9 +126,10 @@ extension DiskCache {
     try await executor.run("flush", flush)
   }
 
-  /// Waits until everything accepted is on disk, and detaches from the directory.
+  /// Waits until everything accepted is on disk, and detaches from the directory; in a cancelled
+  /// task too.
   public func close() async throws(CacheError) {
-    try await executor.run("close", close)
+    try await executor.run("close", toEnd: true, close)
   }
 
   /// Stores a value that a closure writes in pieces, none of which is kept in memory.

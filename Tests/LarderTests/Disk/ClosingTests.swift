@@ -33,6 +33,21 @@ struct `Closing while something is going on` {
     try again.close()
   }
 
+  @Test func `a cancelled task closes all the same`() async throws {
+    let (disk, cache) = (try scene.open(), try scene.open(.bytes))
+    let task = Task {
+      try await eventually("the cancellation") { () async in Task.isCancelled }
+      try await disk.close()
+      try await cache.close()
+    }
+    task.cancel()
+    try await task.value
+    for isOpen in [{ try disk.value(forKey: "k") }, { try cache.value(forKey: "k") }] {
+      let error = #expect(throws: CacheError.self) { try isOpen() }
+      #expect(error?.code == .closed)
+    }
+  }
+
   @Test func `lets nothing appear of a store that is still being written`() throws {
     let cache = try scene.open { $0.mode = .exclusive }
     try cache.store([0], forKey: "k")

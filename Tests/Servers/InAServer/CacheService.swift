@@ -7,7 +7,6 @@ struct CacheService<Value: Sendable>: Service {
 
   func run() async throws {
     try? await gracefulShutdown()
-    // In a task of its own, because a cancelled one closes nothing.
-    try await Task { try await cache.close() }.value
+    try await cache.close()
   }
 }

@@ -42,9 +42,8 @@ struct DiskPersistDriver: PersistDriver {
     try await disk.remove(forKey: key)
   }
 
-  // In a task of its own, because a cancelled one closes nothing.
   func shutdown() async throws {
-    try await Task { try await disk.close() }.value
+    try await disk.close()
   }
 
   private func expiration(after time: Duration?) -> Expiration {
