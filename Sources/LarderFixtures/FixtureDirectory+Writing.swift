@@ -143,5 +143,7 @@ extension FixtureDirectory {
     var file = try stage(permissions: 0o644)
     try file.write(Array(text.utf8).span)
     _ = try file.publish(as: name, isExclusive: false)
+    // A child that was forked meanwhile would keep the lock, which writers want.
+    do throws(Errno) { try file.descriptor.unlock() } catch {}
   }
 }

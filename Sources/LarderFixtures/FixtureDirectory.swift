@@ -20,15 +20,17 @@ package struct FixtureDirectory: Sendable {
   ///
   /// - Parameter makesDirectory: Whether a missing directory is made.
   /// - Throws: `CacheError`: `.directoryMissing`, `.notADirectory`, `.permissionDenied`, `.io`.
-  package init(_ path: String, makesDirectory: Bool = false) throws(CacheError) {
+  package init(
+    _ path: String, makesDirectory: Bool = false, faults: FaultInjector? = nil
+  ) throws(CacheError) {
     self.path = path
     handle = try onFixture(path, "open") { () throws(Errno) in
       do throws(Errno) {
-        return try DirectoryHandle.open(path: path, faults: nil)
+        return try DirectoryHandle.open(path: path, faults: faults)
       } catch .noSuchFile where makesDirectory {
         _ = try DirectoryMaking.makeDirectories(
           path, permissions: 0o755, DiskCache.Configuration())
-        return try DirectoryHandle.open(path: path, faults: nil)
+        return try DirectoryHandle.open(path: path, faults: faults)
       }
     }
   }

@@ -33,7 +33,7 @@ struct `The size of the house` {
     let disk = files.filter(\.isOfDisk)
     let engine = #"^(public |package |private |fileprivate )?(final class|extension) DiskEngine\b"#
     let counted = [
-      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 24_285),
+      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 24_290),
       ("its files", files.count, 158),
       ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 11_530),
       ("its files", disk.count, 65),

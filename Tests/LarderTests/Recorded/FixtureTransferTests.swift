@@ -159,6 +159,25 @@ struct `Taking entries over into a fixture` {
     #expect(try directory.pack(from: path).names == [name("k")])
   }
 
+  @Test func `leaves no lock with a child that was forked during a write`() throws {
+    let faults = FaultInjector()
+    let copies = Shared<[Int32]>([])
+    // A child has what a copy of a descriptor has: the open file and its lock.
+    let fork = FaultInjector.Fault.before {
+      let open = OpenResources.descriptors(of: path + "/.larder-").compactMap { Int32($0) }
+      copies.change { $0 += open.map { dup($0) } }
+    }
+    faults.plan(fork, for: .renameat, onwards: true)
+    try FixtureDirectory(path, makesDirectory: true, faults: faults).record(
+      .init([1], expiration: .days(1)), forKey: "k", at: FixtureDirectory.start)
+    let own = copies.value
+    defer { for descriptor in own { close(descriptor) } }
+    #expect(!own.isEmpty)
+    var directory = try fixture()
+    directory.patience = .zero
+    #expect(try directory.pack(from: path).names == [name("k")])
+  }
+
   @Test func `locks its temporaries, so that no cleaning takes them away`() throws {
     let directory = try fixture()
     let file = try directory.stage(permissions: 0o600)
