@@ -124,11 +124,8 @@ extension Cache {
   ) async throws -> StoreOutcome {
     let request = fileRequest(key, expiration, extendedData, flight)
     let (engine, executor) = (disk.engine, disk.executor)
-    let writer: EntryFileWriter
-    switch try await executor.run("store", disk.startStream, request) {
-    case .rejected(let outcome): return outcome
-    case .writer(let started): writer = started
-    }
+    let start = try await executor.run("store", disk.startStream, request)
+    guard let writer = start.writer else { return start.outcome }
     let outcome: StoreOutcome
     do {
       try await load(writer)

@@ -165,7 +165,7 @@ extension Cache {
     request.origin = ObjectIdentifier(self)
     request.isWanted = { [unowned self] in flights.isWanted(flight) }
     _ = try disk.engine.remove(
-      subject.name, subject, cause: .replaced, onSettled: request.onSettled, of: request
+      subject.name, subject, onSettled: request.onSettled, of: request
     ) { isFree in
       drop(key)
       if isFree { keep() }

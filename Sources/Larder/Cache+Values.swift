@@ -132,7 +132,10 @@ extension Cache {
     }
     let decided = request
     return try disk.engine.countingErrors { () throws(CacheError) in
-      try disk.store(decided) { () throws(CacheError) in try coder.bytes(of: value) }
+      let bytes = try disk.engine.keepingPromise(decided) { () throws(CacheError) in
+        try coder.bytes(of: value)
+      }
+      return try disk.store(bytes.span, decided)
     }
   }
 

@@ -140,9 +140,9 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     extendedData: [UInt8] = [], _ body: @escaping @Sendable (inout EntryStream) throws -> Void
   ) async throws(CacheError) -> StoreOutcome {
-    try await store(forKey: key, expiration: expiration, extendedData: extendedData) {
-      (writer: EntryFileWriter) in
-      try await self.lending.run("store") { Swift.Result { try writer.lend(to: body) } }.get()
+    let key = key.cacheKey
+    return try await lending.run("store", replaces: true) { () throws(CacheError) in
+      try self.store(forKey: key, expiration: expiration, extendedData: extendedData, body)
     }
   }
 
@@ -160,9 +160,10 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     _ body: @escaping @Sendable (borrowing EntryFile) throws -> Result
   ) async throws -> Result? {
-    guard let file = try await openFile(forKey: key, extending: extending) else { return nil }
-    defer { file.end() }
-    return try await lending.run("withFile") { Swift.Result { try file.lend(to: body) } }.get()
+    let key = key.cacheKey
+    return try await lending.run("withFile") {
+      Swift.Result { try self.withFile(forKey: key, extending: extending, body) }
+    }.get()
   }
 
   /// Makes an entry of a file that was edited or made by hand. Its content stays as it is.

@@ -1,5 +1,4 @@
 public import LarderBasics
-import LarderDigest
 package import LarderSystem
 
 extension DiskCache {
@@ -110,16 +109,8 @@ extension DiskCache {
     }
   }
 
-  /// Stores a value that a closure encodes.
-  package func store(
-    _ request: DiskEngine.StoreRequest, encoding encode: () throws(CacheError) -> [UInt8]
-  ) throws(CacheError) -> StoreOutcome {
-    let bytes = try engine.keepingPromise(request, encode)
-    return try store(bytes.span, request)
-  }
-
   /// Stores a value that is in memory.
-  func store(
+  package func store(
     _ content: Span<UInt8>, _ request: DiskEngine.StoreRequest
   ) throws(CacheError) -> StoreOutcome {
     guard let behind else { return try engine.store(content, request) }
@@ -155,9 +146,7 @@ extension DiskCache {
   /// The digest is computed here, in the caller's thread and outside of every lock.
   package func subject(_ key: some CacheKeyConvertible) -> DiskEngine.Subject {
     let key = key.cacheKey
-    let digest = key.withBytes { MD5.digest(of: $0) }
-    return DiskEngine.Subject(
-      key: key, name: EntryName(digest: digest, fileExtension: fileExtension))
+    return DiskEngine.Subject(key: key, name: EntryName(key, fileExtension: fileExtension))
   }
 }
 

@@ -13,18 +13,15 @@ extension DiskCache {
   public func remove(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("remove")
     let subject = subject(key)
-    return try engine.countingErrors { () throws(CacheError) in
-      try remove(subject.name, subject, cause: .explicit)
-    }
+    return try engine.countingErrors { () throws(CacheError) in try remove(subject.name, subject) }
   }
 
   /// Removes an entry, as `DiskEngine.remove` does, with what waits to take its place.
   package func remove(
-    _ name: EntryName, _ subject: DiskEngine.Subject? = nil, cause: RemovalCause,
+    _ name: EntryName, _ subject: DiskEngine.Subject? = nil,
     whileHeld: (Bool) -> Void = { _ in }
   ) throws(CacheError) -> Bool {
-    try engine.remove(
-      name, subject, cause: cause, onSettled: behind?.dropping(name), whileHeld: whileHeld)
+    try engine.remove(name, subject, onSettled: behind?.dropping(name), whileHeld: whileHeld)
   }
 
   /// Removes every entry and waits for the end. Entries that other processes store meanwhile may
@@ -97,9 +94,7 @@ extension DiskCache {
     precondition(age >= .zero, "an age to trim to is negative")
     return try trim(to: .age(age))
   }
-}
 
-extension DiskCache {
   /// Removes entries until a goal is reached, and counts the error that the caller gets.
   package func trim(
     to goal: TrimGoal, _ operation: String = "trim"

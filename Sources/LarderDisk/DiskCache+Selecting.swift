@@ -119,7 +119,7 @@ extension DiskCache {
   /// Removes a value and returns it.
   private func take(_ subject: DiskEngine.Subject) throws(CacheError) -> [UInt8]? {
     var bytes: [UInt8]?
-    _ = try remove(subject.name, subject, cause: .explicit) { isFree in
+    _ = try remove(subject.name, subject) { isFree in
       if isFree { return }
       guard let value = behind?[subject.name] else { return bytes = engine.bytesOfHeld(subject) }
       bytes = value.isServed(to: subject.key, at: engine.heldNow) ? value.write.bytes : nil

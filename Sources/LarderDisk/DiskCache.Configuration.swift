@@ -122,9 +122,6 @@ extension DiskCache {
     /// The length of a directory from which reads and stores do not wait until it is watched.
     package var watchAsideByteCount: UInt64 = 1 << 20
 
-    /// The file system that tests claim for the directory; nil to ask the system.
-    package var fileSystem: FileSystemKind?
-
     /// The failures that tests put in the place of system calls.
     package var faults: FaultInjector?
 

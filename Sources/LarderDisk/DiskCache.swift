@@ -85,7 +85,10 @@ public final class DiskCache: Sendable {
   ///
   /// - Complexity: O(1), under the engine's lock.
   public var statistics: DiskStatistics {
-    engine.isForked ? DiskStatistics() : engine.withState { $0.snapshot }
+    guard !engine.isForked else { return DiskStatistics() }
+    var statistics = engine.withState { $0.snapshot }
+    statistics.isDirectoryUnsafe = engine.location.isUnsafe
+    return statistics
   }
 
   /// Waits until everything accepted is on disk, and detaches from the directory. Any later use

@@ -20,29 +20,17 @@ public final class EntryFileReader: Sendable {
   /// until no reference to the reader is left.
   public let descriptor: Int32
   private let open: OpenFile
+  /// The number of bytes that were read in turn.
+  private let readCount = Atomic<Int>(0)
   private let hasEnded = Atomic<Bool>(false)
   private let executor: IOExecutor
 
   /// The file, apart from the reader, which it outlives until a thread of the cache has closed it.
   private final class OpenFile: Sendable {
-    let content: Mutex<Content?>
+    let file: Mutex<EntryFile?>
 
     init(_ file: consuming EntryFile) {
-      content = Mutex(Content(file: file))
-    }
-  }
-
-  /// The file and how much of it was read.
-  private struct Content: ~Copyable {
-    let file: EntryFile
-    var readCount = 0
-
-    mutating func read(from offset: Int?, upTo count: Int) throws(CacheError) -> [UInt8] {
-      let start = offset ?? readCount
-      let rest = Swift.max(0, file.byteCount - start)
-      let bytes = try file.read(from: start, Swift.min(count, rest))
-      if offset == nil { readCount += bytes.count }
-      return bytes
+      self.file = Mutex(file)
     }
   }
 
@@ -77,28 +65,24 @@ public final class EntryFileReader: Sendable {
   private func read(from offset: Int?, upTo count: Int) async throws(CacheError) -> [UInt8] {
     precondition(count > 0, "the most bytes to read must be positive")
     return try await executor.run("read", reads: true) { () throws(CacheError) in
-      try self.open.content.withLock { (content) throws(CacheError) in
-        guard let bytes = try content?.read(from: offset, upTo: count) else { throw Self.ended }
+      try self.open.file.withLock { (file) throws(CacheError) in
+        let start = offset ?? self.readCount.load(ordering: .relaxed)
+        let rest = Swift.max(0, self.byteCount - start)
+        let bytes = try file?.read(from: start, Swift.min(count, rest))
+        guard let bytes else {
+          throw CacheError(
+            .closed, operation: "read", underlying: "the closure that was lent this has ended")
+        }
+        if offset == nil { self.readCount.wrappingAdd(bytes.count, ordering: .relaxed) }
         return bytes
       }
     }
   }
 
-  /// Lends the file to a closure that is not asynchronous, and closes it.
-  func lend<Result>(to body: (borrowing EntryFile) throws -> Result) throws -> Result {
-    guard let taken = open.content.withLock({ $0.take() }) else { throw Self.ended }
-    hasEnded.store(true, ordering: .relaxed)
-    return try body(taken.file)
-  }
-
-  private static var ended: CacheError {
-    CacheError(.closed, operation: "read", underlying: "the closure that was lent this has ended")
-  }
-
   /// Closes the file, on one of the cache's threads, because that can take long for a removed file.
   func end() {
     if hasEnded.exchange(true, ordering: .relaxed) { return }
-    executor.submit { [open] in _ = open.content.withLock { $0.take() } }
+    executor.submit { [open] in _ = open.file.withLock { $0.take() } }
   }
 }
 

@@ -1,4 +1,5 @@
 package import LarderBasics
+import LarderDigest
 package import LarderDisk
 package import LarderSystem
 

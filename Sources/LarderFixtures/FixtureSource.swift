@@ -1,4 +1,5 @@
 package import LarderBasics
+package import LarderDigest
 package import LarderDisk
 package import LarderSystem
 

@@ -65,7 +65,7 @@ actor Fill {
       let expiration = exchange.cache.expiration(of: stored, exchange.policy)
       let request = disk.request(CacheKey(bodyOf: stored.key, id: id), expiration, [])
       let start = try await disk.executor.run("store", disk.startStream, request)
-      guard case .writer(let writer) = start else { throw HTTPCache.notKept }
+      guard let writer = start.writer else { throw HTTPCache.notKept }
       entry = (id, writer)
     }
     try await entry?.writer.write(gathered)

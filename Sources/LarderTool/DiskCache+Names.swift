@@ -87,7 +87,7 @@ extension DiskCache {
   /// length.
   func remove(_ name: EntryName) throws(CacheError) -> Int? {
     let byteCount = try entry(named: name)?.byteCount ?? 0
-    return try remove(name, cause: .explicit) ? byteCount : nil
+    return try remove(name) ? byteCount : nil
   }
 
   /// Counts the contents as `survey()` does, and the entries that were not used since their store;

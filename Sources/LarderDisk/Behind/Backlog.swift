@@ -73,8 +73,7 @@ struct Backlog: Sendable {
   /// The cost of the hidden values.
   private(set) var hiddenCost = 0
   /// The threads that wait for room, in the order in which they came.
-  private(set) var line: [UInt64] = []
-  private var lastPlace: UInt64 = 0
+  private(set) var line: [ThreadIdentity] = []
   private var reservedCost = 0
   private var valueCost = 0
   /// Whether a thread writes or has been asked to.
@@ -119,21 +118,18 @@ extension Backlog {
   /// Reserves a number of bytes if there is room and no other thread waits for longer. A large
   /// value would otherwise wait for ever while small ones pass it.
   ///
-  /// - Parameter place: The thread's place in the line; nil at its first attempt.
   /// - Returns: Whether they were reserved; nil if the thread has to wait. One that is writing must
   ///   not: it is its clock that stores.
-  mutating func reserve(_ count: Int, limit: Int, place: inout UInt64?) -> Bool? {
-    let isFirst = line.isEmpty || line.first == place
+  mutating func reserve(
+    _ count: Int, limit: Int, by thread: ThreadIdentity = .current
+  ) -> Bool? {
+    let isFirst = line.isEmpty || line.first == thread
     guard isFirst, count <= limit - min(cost, limit) else {
-      if writers.contains(.current) { return false }
-      if place == nil {
-        lastPlace += 1
-        line.append(lastPlace)
-        place = lastPlace
-      }
+      if writers.contains(thread) { return false }
+      if !line.contains(thread) { line.append(thread) }
       return nil
     }
-    if place != nil { line.removeFirst() }
+    if !line.isEmpty { line.removeFirst() }
     reservedCost += count
     return true
   }

@@ -19,13 +19,12 @@ extension WriteBehind {
     if let refusal { return refusal }
     // Before the room is reserved, because a clock of the caller's may store as well.
     let now = engine.now
-    var place: UInt64?
-    guard wait(for: { $0.reserve(cost, limit: limit, place: &place) }) else {
+    guard wait(for: { $0.reserve(cost, limit: limit) }) else {
       return try engine.store(content, request)
     }
     // There may be room for the next thread in the line as well. It has looked before, when this
     // thread was ahead of it.
-    if place != nil { changed.signal() }
+    changed.signal()
     let isAccepted = accept([UInt8](copying: content), request, at: now)
     // The room was given back, or the value takes less of it than the one that it has replaced.
     changed.signal()
@@ -84,7 +83,6 @@ extension WriteBehind {
     engine.waiting.submit { [self] in
       if caller != .current { pause(for: Self.gatheringTime) }
       while let write = withTable({ $0.nextOfWriter() }) { writeOut(write) }
-      _ = withTable { $0.takeSpent() }
       changed.signal()
     }
   }
@@ -114,10 +112,7 @@ extension WriteBehind {
     } catch {
       endLost(write, error)
     }
-    _ = withTable { table in
-      table.writers.removeAll { $0 == .current }
-      return table.takeSpent()
-    }
+    withTable { $0.writers.removeAll { $0 == .current } }
     // A newer value of the name may have been passed over while this one was being written.
     startWriterIfNeeded()
     changed.signal()

@@ -42,15 +42,16 @@ final class WriteBehind: Sendable {
 
   /// Reads or changes the table under its lock.
   func withTable<Result: Sendable>(_ body: (inout Backlog) -> Result) -> Result {
-    table.withLock { table in
+    let (result, _) = table.withLock { table in
       defer {
         // Stored under the lock, so that an earlier value cannot overwrite a later one.
         if holdsValues.load(ordering: .relaxed) == table.isEmpty {
           holdsValues.store(!table.isEmpty, ordering: .releasing)
         }
       }
-      return body(&table)
+      return (body(&table), table.takeSpent())
     }
+    return result
   }
 
   /// Waits until the table fulfils a condition, which is checked after every signal of `changed`.
@@ -220,7 +221,6 @@ extension WriteBehind {
       engine.tellOfRemoval(name, key: old.subject.key, .explicit)
     }
     reveal()
-    _ = withTable { $0.takeSpent() }
     changed.signal()
     // Called with no name held and nothing hidden, because this thread writes the values itself if
     // the system has no thread left, and a store waits for room while files are hidden.

@@ -21,6 +21,8 @@ package final class DirectoryLocation: Sendable {
   /// The time of the last check of the path, in nanoseconds of the monotonic clock.
   private let lastCheck: Atomic<Int64>
   private let unsafeMark: Atomic<Bool>
+  // Apart from the handle, which is behind a lock.
+  private let networkMark: Atomic<Bool>
   /// Whether the directory was moved away, and its path has not led to one again since.
   let isAstray = Atomic<Bool>(false)
 
@@ -41,6 +43,8 @@ package final class DirectoryLocation: Sendable {
 
   /// Whether an untrusted user owns the directory that is held now or can write to it.
   var isUnsafe: Bool { unsafeMark.load(ordering: .relaxed) }
+  /// Whether other machines may share the directory that is held now.
+  var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
 
   /// Opens a cache's directory. If the configuration allows it, makes a missing directory and marks
   /// it as a cache.
@@ -58,6 +62,7 @@ package final class DirectoryLocation: Sendable {
       let (handle, resolved, wasMade) = try Self.reach(path, configuration)
       let (parent, name) = try Self.parent(of: resolved, faults: configuration.faults)
       unsafeMark = Atomic(try Self.claim(handle, wasMade: wasMade, configuration))
+      networkMark = Atomic(handle.fileSystem.isNetwork)
       (self.path, self.name, self.configuration) = (resolved, name, configuration)
       heldParent = ForkSafeMutex(parent)
       current = ForkSafeMutex(handle)
@@ -279,6 +284,7 @@ extension DirectoryLocation {
       if held.identity == fresh.identity { return false }
       held = fresh
       unsafeMark.store(isUnsafe, ordering: .relaxed)
+      networkMark.store(fresh.fileSystem.isNetwork, ordering: .relaxed)
       return true
     }
   }

@@ -18,7 +18,7 @@ extension DiskEngine {
     }
     // Tried with two files if the name of the file system does not tell.
     let findsFilesByPath =
-      if let known = fileSystem.findsFilesByPath {
+      if let known = location.handle.fileSystem.findsFilesByPath {
         known
       } else {
         try attempt("open", at: location.path, StagedFile.areFoundByPath(in: location.handle))

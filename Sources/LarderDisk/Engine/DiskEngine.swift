@@ -49,13 +49,10 @@ package final class DiskEngine: Sendable {
     recency = configuration.recency
     hasOwnClock = configuration.clock.isOwn
     lastReading = ForkSafeMutex(Timestamp(seconds: 0))
-    writer = EntryWriter(configuration, configuration.fileSystem ?? location.handle.fileSystem)
+    writer = EntryWriter(configuration)
     reader = EntryReader(configuration, location)
     let lastStamp = configuration.clock.lastStamp(in: location.handle.identity)
-    state.withLock { state in
-      state.counters.isDirectoryUnsafe = location.isUnsafe
-      if let lastStamp { state.catalog.uses.advance(to: lastStamp) }
-    }
+    if let lastStamp { state.withLock { $0.catalog.uses.advance(to: lastStamp) } }
   }
 
   package var now: Timestamp {
@@ -74,25 +71,13 @@ package final class DiskEngine: Sendable {
   func readOwnClock() { if hasOwnClock { _ = now } }
 
   /// Whether other machines may share the directory that is held now.
-  var isOnNetwork: Bool { writer.isOnNetwork }
-  /// The file system of the directory that is held now.
-  package var fileSystem: FileSystemKind { configuration.fileSystem ?? location.handle.fileSystem }
+  var isOnNetwork: Bool { location.isOnNetwork }
   package var isReadOnly: Bool { configuration.mode.isReadOnly }
   package var isForked: Bool { forkCount != ProcessIdentity.forkCount }
 
   /// A copy of the index. Its chunks are shared until they are written to, so only those that the
   /// caller changes are copied.
   package var entryIndex: EntryIndex { withState { $0.catalog.index } }
-
-  /// Sets the file system that reads, stores and the watcher go by, after another directory has
-  /// taken the path.
-  ///
-  /// On a network file system events are incomplete from now on. On a local one they become
-  /// complete when the directory is watched, so this does not set `watching.isComplete`.
-  func follow(_ fileSystem: FileSystemKind) {
-    writer.adapt(to: fileSystem)
-    if fileSystem.isNetwork { watching.isComplete.store(false, ordering: .releasing) }
-  }
 
   /// Runs a change of one name, while no other thread of this process changes that name.
   ///

@@ -1,4 +1,4 @@
-import LarderDigest
+package import LarderDigest
 package import LarderSystem
 
 /// The hash of an entry, by which damage is found: XXH64 of the content, then of the extended data.
@@ -10,23 +10,24 @@ package import LarderSystem
 /// - `EntryIdentity` compares it before a touch.
 /// - `larder stamp` computes it anew (`HandStamp`), and fixtures are packed and
 ///   recorded with it.
-package struct ContentHash: Sendable {
-  private var state = XXH64()
+package typealias ContentHash = XXH64
 
-  /// Creates the hash of empty content.
-  package init() {}
-
+extension XXH64 {
   /// Creates the hash of content, or of its first piece.
-  package init(_ content: Span<UInt8>) { state.update(content) }
+  package init(_ content: Span<UInt8>) {
+    self.init()
+    update(content)
+  }
 
   /// Reads a file from its present offset to its end, and hashes it.
   package init(ofRest file: borrowing FileDescriptor) throws(Errno) {
+    self.init()
     // Most values are small, and a large piece takes longer to clear than a small value to read.
     var piece = [UInt8](repeating: 0, count: 16 << 10)
     while true {
       let count = try file.read(into: &piece)
       if count == 0 { return }
-      state.update(piece.span.extracting(..<count))
+      update(piece.span.extracting(..<count))
       // Large enough that the cost of the calls is negligible, small enough to stay in a
       // second-level cache.
       if piece.count == 16 << 10, count == piece.count {
@@ -35,13 +36,10 @@ package struct ContentHash: Sendable {
     }
   }
 
-  /// Adds the next piece of the content.
-  package mutating func update(_ content: Span<UInt8>) { state.update(content) }
-
   /// Returns the hash of the content so far, followed by extended data.
-  package func finalize(with extendedData: [UInt8] = []) -> UInt64 {
-    var state = state
-    state.update(extendedData.span)
-    return state.finalize()
+  package func finalize(with extendedData: [UInt8]) -> UInt64 {
+    var hash = self
+    hash.update(extendedData.span)
+    return hash.finalize()
   }
 }

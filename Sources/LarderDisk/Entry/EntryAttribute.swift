@@ -34,9 +34,7 @@ package struct EntryAttribute: Sendable, Equatable {
       if case .attribute(let attribute) = self { attribute } else { nil }
     }
   }
-}
 
-extension EntryAttribute {
   /// The version of the format that this code writes and reads.
   static let version = UInt8(ascii: "1")
 
@@ -134,22 +132,19 @@ extension EntryAttribute {
 extension Lifetime {
   private static let neverText = "never"
   private static let fixedText = "fixed"
-  private static let dayMark = UInt8(ascii: "d")
-  private static let hourMark = UInt8(ascii: "h")
-  private static let secondsOfDay: UInt32 = 86_400
-  private static let secondsOfHour: UInt32 = 3_600
+  /// The marks and the seconds of the units beside seconds, the longest first.
+  private static let units: [(mark: UInt8, seconds: UInt32)] = [
+    (UInt8(ascii: "d"), 86_400), (UInt8(ascii: "h"), 3_600),
+  ]
 
   /// Writes the field: whole days, else whole hours, else seconds. An unknown lifetime is written
   /// as fixed, which no access extends.
   fileprivate func append(to bytes: inout OutputSpan<UInt8>) {
     switch self {
-    case .seconds(let count) where count > 0 && count % Self.secondsOfDay == 0:
-      Self.append(decimal: count / Self.secondsOfDay, to: &bytes)
-      bytes.append(Self.dayMark)
-    case .seconds(let count) where count > 0 && count % Self.secondsOfHour == 0:
-      Self.append(decimal: count / Self.secondsOfHour, to: &bytes)
-      bytes.append(Self.hourMark)
-    case .seconds(let count): Self.append(decimal: count, to: &bytes)
+    case .seconds(let count):
+      let unit = Self.units.first { count > 0 && count % $0.seconds == 0 }
+      Self.append(decimal: count / (unit?.seconds ?? 1), to: &bytes)
+      if let unit { bytes.append(unit.mark) }
     case .never: bytes.append(copying: Self.neverText.utf8.span)
     case .fixed, .unknown: bytes.append(copying: Self.fixedText.utf8.span)
     }
@@ -168,13 +163,8 @@ extension Lifetime {
       self = text == Self.neverText ? .never : .fixed
       return
     }
-    guard let last = range.last else { return nil }
-    var digits = range
-    var unit: UInt32 = 1
-    if bytes[last] == Self.dayMark || bytes[last] == Self.hourMark {
-      unit = bytes[last] == Self.dayMark ? Self.secondsOfDay : Self.secondsOfHour
-      digits = range.dropLast()
-    }
+    let unit = Self.units.first { unit in range.last.map { bytes[$0] } == unit.mark }
+    let digits = unit == nil ? range : range.dropLast()
     guard (1...20).contains(digits.count) else { return nil }
     let longest = UInt64(Expiration.maximumLifetime)
     var count: UInt64 = 0
@@ -182,6 +172,6 @@ extension Lifetime {
       guard EntryAttribute.isDigit(bytes[index]) else { return nil }
       count = min(count * 10 + UInt64(bytes[index] & 15), longest)
     }
-    self = .seconds(UInt32(min(count * UInt64(unit), longest)))
+    self = .seconds(UInt32(min(count * UInt64(unit?.seconds ?? 1), longest)))
   }
 }

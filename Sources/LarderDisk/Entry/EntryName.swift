@@ -6,7 +6,7 @@ import Synchronization
 /// The file name of an entry: 32 lower-case hexadecimal digits, and an extension or none.
 ///
 /// The full name is an entry's identity; two extensions of one digest are two entries.
-package struct EntryName: Sendable, Hashable {
+package struct EntryName: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The MD5 of the key. It only names the file; the attribute proves which key the file is of.
   package let digest: MD5Digest
   package let fileExtension: FileExtension
@@ -15,16 +15,12 @@ package struct EntryName: Sendable, Hashable {
     self.digest = digest
     self.fileExtension = fileExtension
   }
-}
 
-extension EntryName: Comparable {
   /// Compares names by their bytes. Entries of the same last access go in this order.
   package static func < (a: EntryName, b: EntryName) -> Bool {
     a.digest == b.digest ? a.fileExtension < b.fileExtension : a.digest < b.digest
   }
-}
 
-extension EntryName {
   /// Makes the name of a key's entry.
   package init(_ key: CacheKey, fileExtension: FileExtension = .none) {
     self.init(digest: key.withBytes { MD5.digest(of: $0) }, fileExtension: fileExtension)
@@ -74,17 +70,15 @@ extension EntryName {
   private static func digits(_ word: UInt64) -> UInt64 {
     Hexadecimal.packedDigits(of: UInt32(truncatingIfNeeded: word))
   }
-}
 
-extension EntryName: CustomStringConvertible {
   package var description: String { fileName.text }
 }
 
 /// The name of a write in progress: `.larder-<pid>-<serial>`.
 ///
-/// A number is reused when its file has got its own name or is gone. So a directory sees few of
-/// these names, and their places in it stay cached. With a new number for each write, storing over
-/// a value took 1.13 of the time.
+/// A name is reused when its file has got its own name or is gone. So a directory sees few of these
+/// names, and their places in it stay cached. With a new name for each write, storing over a value
+/// took 1.13 of the time.
 ///
 /// On a network file system no name is used twice. A scan on another machine may have opened the
 /// first file of a name. Once that is published, its lock is free, and a look at the name that
@@ -92,39 +86,34 @@ extension EntryName: CustomStringConvertible {
 /// the name.
 struct TemporaryName: Sendable {
   let fileName: FileName
-  /// The number to give back; nil if it must not be used again.
-  private let number: UInt64?
+  private let isReusable: Bool
 
-  // All caches of the process share the numbers, because two engines may use one directory for a
-  // moment. A forked child begins again, because its names differ by the process ID.
-  private static let numbers = PerProcess { ForkSafeMutex(Numbers()) }
+  // All caches of the process share the names, because two engines may use one directory for a
+  // moment. A forked child begins again, because its names have its process ID.
+  private static let names = PerProcess { ForkSafeMutex(Names()) }
 
-  private struct Numbers {
-    var free: [UInt64] = []
-    /// The last new number. It begins anywhere, because processes on two machines can have one
+  private struct Names {
+    var free: [FileName] = []
+    /// The last new serial. It begins anywhere, because processes on two machines can have one
     /// process ID, as in containers.
     var last = UInt64.random(in: 1..<1 << 32) << 20
 
-    mutating func next(isFresh: Bool) -> UInt64 {
-      if !isFresh, let number = free.popLast() { return number }
+    mutating func next(isFresh: Bool) -> FileName {
+      if !isFresh, let name = free.popLast() { return name }
       last += 1
-      return last
+      var name = FileName(".larder-")
+      name.append("\(ProcessIdentity.pid)-\(last)")
+      return name
     }
   }
 
-  /// Creates a name with a number that no other write of this process has.
+  /// Creates a name that no other write of this process has.
   ///
   /// - Parameter handle: The directory in which a file gets the name.
   init(in handle: DirectoryHandle) {
-    let isFresh = handle.fileSystem.isNetwork
-    let number = Self.numbers.own.value.withLock { $0.next(isFresh: isFresh) }
-    self.number = isFresh ? nil : number
-    var name = FileName(".larder-")
-    // Read each time, because a forked child must not write under its parent's name.
-    name.append(decimal: UInt64(ProcessIdentity.pid))
-    name.append(UInt8(ascii: "-"))
-    name.append(decimal: number)
-    fileName = name
+    let isReusable = !handle.fileSystem.isNetwork
+    fileName = Self.names.own.value.withLock { $0.next(isFresh: !isReusable) }
+    self.isReusable = isReusable
   }
 
   /// Gives a file a name that no other file has.
@@ -142,7 +131,7 @@ struct TemporaryName: Sendable {
         try give(name.fileName)
         return name
       } catch .fileExists {
-        // Its number is not used again.
+        // The name is not used again.
       } catch {
         name.giveBack()
         throw error
@@ -162,12 +151,11 @@ struct TemporaryName: Sendable {
     return true
   }
 
-  /// Gives the number back, when no file has the name any more, if it can be used again.
+  /// Gives the name back, when no file has it any more, if it can be used again.
   ///
-  /// The number is not given back if another process's file turned out to have the name: it would
-  /// be tried for ever.
+  /// It is not given back if another process's file turned out to have it: it would be tried for
+  /// ever.
   func giveBack() {
-    guard let number else { return }
-    Self.numbers.own.value.withLock { $0.free.append(number) }
+    if isReusable { Self.names.own.value.withLock { $0.free.append(fileName) } }
   }
 }

@@ -1,5 +1,5 @@
 /// The extension of an entry's name, without its dot: 1 to 20 ASCII letters or digits, or nothing.
-package struct FileExtension: Sendable, Hashable {
+package struct FileExtension: Sendable, Hashable, Comparable {
   /// The most letters and digits an extension may have.
   private static let maximumCount = 20
 
@@ -43,9 +43,7 @@ package struct FileExtension: Sendable, Hashable {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
       || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
   }
-}
 
-extension FileExtension: Comparable {
   /// Compares the words. They hold the bytes from the top and end in zeros, so this is the order of
   /// the bytes.
   package static func < (a: FileExtension, b: FileExtension) -> Bool {

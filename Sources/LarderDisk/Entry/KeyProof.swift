@@ -21,9 +21,7 @@ package enum KeyProof: Sendable, Equatable {
     /// The digest alone.
     case digest
   }
-}
 
-extension KeyProof {
   /// The length of the longest key that is recorded as it is. Of a longer key, the digest is
   /// recorded.
   static let maximumRecordedKeyCount = 2000

@@ -1,4 +1,5 @@
 package import LarderBasics
+import LarderDigest
 package import LarderSystem
 
 /// The opening and checking of an entry's file. It changes no state; the engine decides what a

@@ -25,9 +25,7 @@ struct Clearing: Sendable {
   private(set) var hidesFiles = false
   /// The totals of the hidden files that are known to be still on the disk.
   private(set) var remaining = IndexTotals()
-}
 
-extension Clearing {
   /// Whether a removal that still hides files has begun since `count` was read.
   func hasBegun(since count: Int) -> Bool { self.count != count && hidesFiles }
 

@@ -181,7 +181,7 @@ extension DiskEngine {
   /// byte, and MooseFS shows the links that a file had when it was made, so the writer would not
   /// see that its file was removed before the lock.
   private func isLeftBehind(_ status: FileStatus) -> Bool {
-    let fileSystem = self.fileSystem
+    let fileSystem = location.handle.fileSystem
     if !fileSystem.isNetwork { return true }
     if fileSystem.sharesFileLocks && status.byteCount > 0 { return true }
     let now = withState { [now] in $0.serverClock.time(toJudge: now, at: now) }
@@ -191,15 +191,13 @@ extension DiskEngine {
   /// Starts anew after another directory was found in the place of the one that was held, because
   /// everything known is of the earlier one.
   func directoryChanged() {
-    follow(fileSystem)
+    writer.directoryChanged()
     // The watch moves first, so that no change in the new directory from here on is missed.
     followDirectory()
     // A read in the earlier directory must leave nothing in memory or in the index.
     generations.beginAll()
     // Released outside of the lock, because that takes long.
-    let isUnsafe = location.isUnsafe
     _ = withState { state in
-      state.counters.isDirectoryUnsafe = isUnsafe
       let old = state.catalog
       state.forgetDirectory()
       return old

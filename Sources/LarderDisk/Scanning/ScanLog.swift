@@ -22,9 +22,7 @@ struct ScanLog: Sendable {
   /// Whether the ongoing scan has met the entries that were known when it read its first name, by
   /// slot; nil before.
   private var met: [Bool]?
-}
 
-extension ScanLog {
   /// Whether the index knows every entry.
   var isComplete: Bool { progress == .finished }
 
@@ -111,9 +109,7 @@ struct RescanSchedule: Sendable {
   private var lastStore: MonotonicTime?
   /// The end of the pause after the last scan; nil before the end of the first.
   private(set) var pauseEnd: MonotonicTime?
-}
 
-extension RescanSchedule {
   /// Counts from zero again, because a scan begins or the first one has ended.
   mutating func restart() { (byteCount, storeCount) = (0, 0) }
 

@@ -41,11 +41,13 @@ extension DiskEngine {
     _ held: borrowing HeldName
   ) throws(CacheError) -> FileStatus? {
     do throws(Errno) {
-      if let status = try held.publish(&file, mustBeFree: request.isExclusive, by: writer) {
+      if let status = try held.publish(&file, mustBeFree: request.isExclusive, configuration) {
         return status
       }
     } catch {
-      if file.isPublished { upkeep(try held.withdraw(file, seal)) }
+      if file.isPublished {
+        upkeep(try held.withdraw(held.status(of: file, seal), in: file.handle))
+      }
       // The name may be free, or have this file still or another process's.
       if file.isPublished || request.isExclusive { lookHeld(held.name) }
       throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(held.name)")

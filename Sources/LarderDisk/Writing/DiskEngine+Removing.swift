@@ -15,9 +15,8 @@ extension DiskEngine {
   ///     with the name held. Gets whether the name is free.
   /// - Returns: Whether this process knew an entry there.
   package func remove(
-    _ name: EntryName, _ subject: Subject? = nil, cause: RemovalCause,
-    onSettled: ((FileStatus?) -> Bool)?, of request: StoreRequest? = nil,
-    whileHeld: (Bool) -> Void = { _ in }
+    _ name: EntryName, _ subject: Subject? = nil, onSettled: ((FileStatus?) -> Bool)?,
+    of request: StoreRequest? = nil, whileHeld: (Bool) -> Void = { _ in }
   ) throws(CacheError) -> Bool {
     try checkWritable("remove")
     // Before the name is held, because following a replaced directory may take other names.
@@ -44,6 +43,7 @@ extension DiskEngine {
     // A value that waits goes after the file. If the file stayed, reads would find it, and it is
     // older.
     let hasDropped = onSettled?(nil) == true
+    let cause = request == nil ? RemovalCause.explicit : .replaced
     let isCounted = hasDropped || outcome.isRemoved && !wasHidden
     withState { state in
       state.catalog.remove(name)

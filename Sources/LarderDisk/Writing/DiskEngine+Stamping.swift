@@ -55,7 +55,8 @@ extension DiskEngine {
       let isNew = attribute?.lifetime != testimony.attribute?.lifetime
       guard
         let fresh = try stamp(
-          file, held, isNew ? attribute : nil, access: issueAccess(at: now),
+          file, held, isNew ? attribute : nil,
+          access: withState { $0.catalog.uses.issueAccess(at: now) },
           expiry: request.expiration.expiry(at: now), order: .mostRecent)
       else { return nil }
       followEvents(ofHeld: held.name, fresh)
@@ -76,13 +77,14 @@ extension DiskEngine {
       let recorded = reading?.attribute
       let (hash, status) = try HandStamp.hash(of: file)
       let now = heldNow
-      let (lifetime, expiry) = hand.lifetimeAndExpiry(
+      let expiration = hand.expiration(
         recorded: recorded?.lifetime ?? .unknown, expiry: status.modification.asExpiry, now: now)
       let proof = HandStamp.proof(recorded?.proof, of: name)
       guard
         let fresh = try stamp(
-          file, held, EntryAttribute(contentHash: hash, lifetime: lifetime, proof: proof),
-          access: now, expiry: expiry, order: .byLastAccess)
+          file, held,
+          EntryAttribute(contentHash: hash, lifetime: expiration.lifetime, proof: proof),
+          access: now, expiry: expiration.expiry(at: now), order: .byLastAccess)
       else { return nil }
       if case .key(let key) = proof {
         tell(.entryChanged(Subject(key: CacheKey(key), name: name)))
@@ -274,16 +276,13 @@ struct HandStamp: Sendable {
   /// The expiration if neither the caller nor the file gives one.
   var otherwise: Expiration
 
-  /// Returns the lifetime to record and the expiry to set.
-  func lifetimeAndExpiry(
-    recorded: Lifetime, expiry: Timestamp, now: Timestamp
-  ) -> (lifetime: Lifetime, expiry: Timestamp) {
+  /// Returns the expiration to record and to set.
+  func expiration(recorded: Lifetime, expiry: Timestamp, now: Timestamp) -> Expiration {
     // A fixed date is kept until it is past. After that the file records no lifetime that could
     // start anew.
     let isPast = recorded == .fixed && expiry <= now
     let recorded = isPast ? nil : Expiration(recorded, until: expiry)
-    let expiration = given ?? recorded ?? otherwise
-    return (expiration.lifetime, expiration.expiry(at: now))
+    return given ?? recorded ?? otherwise
   }
 
   /// Returns the proof to record: the one in the file, unless it names a key of another name.

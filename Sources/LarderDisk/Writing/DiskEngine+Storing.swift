@@ -49,41 +49,15 @@ extension DiskEngine {
   func store(
     _ content: Span<UInt8>, _ request: StoreRequest
   ) throws(CacheError) -> StoreOutcome {
-    let evictions = fullDiskCount
-    return try keepingPromise(request) { () throws(CacheError) in
+    try keepingPromise(request) { () throws(CacheError) in
       if request.accepted == nil,
         let outcome = try refusal(of: request, byteCount: content.count)
       {
         return outcome
       }
-      do throws(CacheError) {
-        return try storeOnce(content, request)
-      } catch  where error.code == .noSpace && makeRoom(for: content.count, since: evictions) {
-        let result = Result { () throws(CacheError) in try storeOnce(content, request) }
-        judgeRoom(by: result)
-        return try result.get()
-      } catch  where hasRecovered(from: error) || error.errno == .noSuchFile {
-        // tmpfs makes unnamed files in a removed directory and refuses only to link them. Without
-        // /proc some kernels never link one. See: man 2 linkat, AT_EMPTY_PATH.
-        return try storeOnce(content, request, mayBeUnnamed: false)
-      }
-    }
-  }
-
-  private func storeOnce(
-    _ content: Span<UInt8>, _ request: StoreRequest, mayBeUnnamed: Bool = true
-  ) throws(CacheError) -> StoreOutcome {
-    var file = try stage(
-      request.subject.name, toHold: content.count, mayBeUnnamed: mayBeUnnamed)
-    try attempt("store", at: location.path, file.write(content))
-    return try finish(&file, request)
-  }
-
-  /// Judges the last eviction for a full disk by a store that went on after it.
-  private func judgeRoom(by result: Result<StoreOutcome, CacheError>) {
-    switch result {
-    case .success: judgeRoom(hasHelped: true)
-    case .failure(let error): if error.code == .noSpace { judgeRoom(hasHelped: false) }
+      var stream = try EntryStream(self, request.subject.name, toHold: content.count)
+      try stream.write(content)
+      return try finish(&stream, request)
     }
   }
 
@@ -93,7 +67,7 @@ extension DiskEngine {
   ) throws(CacheError) -> StoreOutcome {
     try keepingPromise(request) { () throws(CacheError) in
       if let outcome = try refusal(of: request) { return outcome }
-      var stream = EntryStream(self, since: fullDiskCount, try stage(request.subject.name))
+      var stream = try EntryStream(self, request.subject.name)
       return try complete(&stream, request, body)
     }
   }
@@ -103,39 +77,19 @@ extension DiskEngine {
     _ stream: inout EntryStream, _ request: StoreRequest,
     _ body: (inout EntryStream) throws -> Void
   ) throws(CacheError) -> StoreOutcome {
-    let result = Result { () throws(CacheError) in
-      try stream.fill(body)
-      // Asked again, because an asynchronous closure may have set expiration and extended data.
-      let byteCount = stream.isTooLarge ? Int.max : stream.byteCount
-      if let outcome = try refusal(of: request, byteCount: byteCount) { return outcome }
-      return try finish(&stream, request)
+    do {
+      try body(&stream)
+    } catch let error as CacheError {
+      throw error
+    } catch {
+      throw CacheError(.callerFailed, operation: "store", underlying: "\(error)")
     }
-    if stream.hasMadeRoom { judgeRoom(by: result) }
-    return try result.get()
-  }
-
-  /// The start of a store whose content an asynchronous closure writes.
-  package enum StreamStart: Sendable {
-    /// The closure can write.
-    case writer(EntryFileWriter)
-    /// The value would not be stored whatever its content.
-    case rejected(StoreOutcome)
-  }
-
-  /// Starts a store whose content an asynchronous closure writes. The caller takes the stream from
-  /// the writer in the end.
-  ///
-  /// A store that fails here or in `finish` removes the older value, as every store does.
-  package func startStream(
-    _ request: StoreRequest, _ executor: IOExecutor
-  ) throws(CacheError) -> StreamStart {
-    try countingErrors { () throws(CacheError) in
-      try keepingPromise(request) { () throws(CacheError) in
-        if let outcome = try refusal(of: request) { return .rejected(outcome) }
-        let stream = EntryStream(self, since: fullDiskCount, try stage(request.subject.name))
-        return .writer(EntryFileWriter(stream, of: request, executor))
-      }
-    }
+    // A closure that goes on after a failed write has not written the whole value.
+    if let failure = stream.failure { throw failure }
+    // Asked again, because an asynchronous closure may have set expiration and extended data.
+    let byteCount = stream.isTooLarge ? Int.max : stream.byteCount
+    if let outcome = try refusal(of: request, byteCount: byteCount) { return outcome }
+    return try finish(&stream, request)
   }
 
   /// Publishes what was written; or discards it, if the closure that wrote it has failed.
@@ -155,14 +109,20 @@ extension DiskEngine {
     }
   }
 
-  /// Publishes a value that came in pieces. If its directory was removed meanwhile, the content is
+  /// Publishes a value that was written. If its directory was removed meanwhile, the content is
   /// copied from the open file to a file in the directory that is there now.
   private func finish(
     _ stream: inout EntryStream, _ request: StoreRequest
   ) throws(CacheError) -> StoreOutcome {
     do throws(CacheError) {
-      return try finish(&stream.file, request)
+      let outcome = try recovering(&stream.room, for: stream.byteCount) { () throws(CacheError) in
+        try finish(&stream.file, request)
+      }
+      if stream.room.isMade { judgeRoom(hasHelped: true) }
+      return outcome
     } catch  where hasRecovered(from: error) || error.errno == .noSuchFile {
+      // tmpfs makes unnamed files in a removed directory and refuses only to link them. Without
+      // /proc some kernels never link one. See: man 2 linkat, AT_EMPTY_PATH.
       var copy = try stage(request.subject.name, mayBeUnnamed: false)
       try attempt("store", at: location.path, copy.copyContent(of: stream.file.descriptor))
       return try finish(&copy, request)
@@ -196,7 +156,7 @@ extension DiskEngine {
 
   /// Starts a file, after a look at what other processes have stored, if this one has stored its
   /// share since the last, and after a removal of everything has made room.
-  private func stage(
+  func stage(
     _ name: EntryName, toHold byteCount: Int = 0, mayBeUnnamed: Bool = true
   ) throws(CacheError) -> StagedFile {
     if mayBe(.mustLook) { lookAround() }
@@ -211,6 +171,27 @@ extension DiskEngine {
       try revalidate(isUrgent: true, mayMake: true, "store")
       return try attempt(
         "store", at: location.path, writer.stage(in: location.handle, isNew: isNew))
+    }
+  }
+
+  /// Takes a step of a store, and once more after an eviction if the disk was full.
+  // Inlined, because a closure that is called copies the request and retains the engine.
+  @inline(__always)
+  func recovering<Result: ~Copyable>(
+    _ room: inout StoreRoom, for byteCount: Int, _ step: () throws(CacheError) -> Result
+  ) throws(CacheError) -> Result {
+    while true {
+      do throws(CacheError) {
+        return try step()
+      } catch  where error.code == .noSpace && room.isMade {
+        judgeRoom(hasHelped: false)
+        throw error
+      } catch
+        where error.code == .noSpace
+        && makeRoom(for: byteCount, since: room.evictionCount)
+      {
+        room.isMade = true
+      }
     }
   }
 
@@ -236,13 +217,9 @@ extension DiskEngine {
   func seal(of request: StoreRequest, at now: Timestamp) -> EntryWriter.Seal {
     EntryWriter.Seal(
       key: request.subject.key, lifetime: request.expiration.lifetime,
-      lastAccess: issueAccess(at: now), expiry: request.expiration.expiry(at: now),
+      lastAccess: withState { $0.catalog.uses.issueAccess(at: now) },
+      expiry: request.expiration.expiry(at: now),
       extendedData: request.extendedData, begin: now)
-  }
-
-  /// Returns the time of a use at `now`, later than that of any use before.
-  func issueAccess(at now: Timestamp) -> Timestamp {
-    withState { $0.catalog.uses.issueAccess(at: now) }
   }
 
   /// Rejects a store and removes the value that it was to replace.
@@ -287,7 +264,14 @@ extension DiskEngine {
   private func removeOldValue(_ request: StoreRequest) throws(CacheError) {
     // A value that waits is not dropped by the store that writes it.
     let onSettled = request.accepted == nil ? request.onSettled : nil
-    _ = try remove(
-      request.subject.name, request.subject, cause: .replaced, onSettled: onSettled, of: request)
+    _ = try remove(request.subject.name, request.subject, onSettled: onSettled, of: request)
   }
+}
+
+/// The room that a store makes if the disk is full: once for a value, because a disk that is full
+/// for another reason must not empty the cache piece by piece.
+struct StoreRoom: Sendable {
+  /// The number of evictions for a full disk that were over when the store began.
+  let evictionCount: Int
+  var isMade = false
 }

@@ -2,7 +2,7 @@ import LarderBasics
 import LarderSystem
 
 /// A removal of the file of one entry, by which is decided what is counted and reported, and what
-/// the memory tiers forget. A removal by key is `DiskEngine.remove(_:_:cause:)`.
+/// the memory tiers forget. A removal by key is `DiskEngine.remove`.
 ///
 /// | removal | counted, reported as | memory |
 /// |---|---|---|

@@ -7,19 +7,21 @@ import Synchronization
 public struct EntryStream: ~Copyable, Sendable {
   var file: StagedFile
   private let engine: DiskEngine
-  /// The number of evictions for a full disk that were over when the store began.
-  private let evictionCount: Int
-  /// Whether room was made, which is tried once per value, because a disk that is full for another
-  /// reason must not empty the cache piece by piece.
-  private(set) var hasMadeRoom = false
+  var room: StoreRoom
   /// The first failure to write.
   private(set) var failure: CacheError?
   /// Whether more bytes came than the cache may hold. The rest is not kept.
   private(set) var isTooLarge = false
 
-  init(_ engine: DiskEngine, since evictionCount: Int, _ file: consuming StagedFile) {
-    (self.engine, self.evictionCount) = (engine, evictionCount)
-    self.file = file
+  /// Starts the file of a name.
+  ///
+  /// - Parameter byteCount: The bytes that will come at least.
+  init(_ engine: DiskEngine, _ name: EntryName, toHold byteCount: Int = 0) throws(CacheError) {
+    var room = StoreRoom(evictionCount: engine.fullDiskCount)
+    file = try engine.recovering(&room, for: byteCount) { () throws(CacheError) in
+      try engine.stage(name, toHold: byteCount)
+    }
+    (self.engine, self.room) = (engine, room)
   }
 
   /// The bytes written so far.
@@ -39,36 +41,18 @@ public struct EntryStream: ~Copyable, Sendable {
     try recovering(bytes.count) { (file) throws(Errno) in try file.write(bytes) }
   }
 
-  /// Writes bytes, and tries once more after an eviction if the disk was full.
+  /// Writes bytes, and keeps the failure.
   private mutating func recovering(
     _ byteCount: Int, _ write: (inout StagedFile) throws(Errno) -> Void
   ) throws(CacheError) {
-    do throws(Errno) {
-      try write(&file)
-    } catch {
-      let failure = CacheError(errno: error, operation: "store", path: engine.location.path)
-      guard failure.code == .noSpace, !hasMadeRoom,
-        engine.makeRoom(for: byteCount, since: evictionCount)
-      else {
-        self.failure = failure
-        throw failure
+    do throws(CacheError) {
+      try engine.recovering(&room, for: byteCount) { () throws(CacheError) in
+        try attempt("store", at: engine.location.path, write(&file))
       }
-      hasMadeRoom = true
-      try recovering(byteCount, write)
-    }
-  }
-
-  /// Lets a closure write the whole value.
-  mutating func fill(_ body: (inout EntryStream) throws -> Void) throws(CacheError) {
-    do {
-      try body(&self)
-    } catch let error as CacheError {
-      throw error
     } catch {
-      throw CacheError(.callerFailed, operation: "store", underlying: "\(error)")
+      failure = error
+      throw error
     }
-    // A closure that goes on after a failed write has not written the whole value.
-    if let failure { throw failure }
   }
 
   /// Copies the content of a file as the whole value.
@@ -150,16 +134,6 @@ public final class EntryFileWriter: Sendable {
     CacheError(.closed, operation: "store", underlying: "the closure that wrote this has ended")
   }
 
-  /// Lends the stream to a closure that is not asynchronous.
-  func lend(to body: (inout EntryStream) throws -> Void) throws {
-    // Taken out, so that no lock is held while the closure runs.
-    guard var taken = takeStream() else { throw Self.ended }
-    let outcome = Result { try body(&taken) }
-    var back = Optional(taken)
-    stream.withLock { $0 = back.take() }
-    try outcome.get()
-  }
-
   /// Ends the writer and returns the stream; nil if it has ended already. A stream that is let go
   /// removes its file, so this is for the cache's threads alone.
   package func takeStream() -> EntryStream? { stream.withLock { $0.take() } }
@@ -200,31 +174,40 @@ extension DiskCache {
     extendedData: [UInt8] = [], _ body: (EntryFileWriter) async throws -> Void
   ) async throws(CacheError) -> StoreOutcome {
     let request = request(key, expiration, extendedData)
-    switch try await executor.run("store", replaces: true, startStream, request) {
-    case .rejected(let outcome): return outcome
-    case .writer(let writer):
-      let failure: (any Error)?
-      do {
-        try await body(writer)
-        failure = nil
-      } catch is CancellationError {
-        failure = CacheError(.cancelled, operation: "store")
-      } catch {
-        failure = error
-      }
-      // Also in a cancelled task: the older value must not outlive a store that failed.
-      return try await executor.run("store", toEnd: true) { () throws(CacheError) in
-        defer { _ = writer.takeStream() }
-        return try self.engine.finish(writer, failure: failure)
-      }
+    let start = try await executor.run("store", replaces: true, startStream, request)
+    guard let writer = start.writer else { return start.outcome }
+    let failure: (any Error)?
+    do {
+      try await body(writer)
+      failure = nil
+    } catch is CancellationError {
+      failure = CacheError(.cancelled, operation: "store")
+    } catch {
+      failure = error
+    }
+    // Also in a cancelled task: the older value must not outlive a store that failed.
+    return try await executor.run("store", toEnd: true) { () throws(CacheError) in
+      defer { _ = writer.takeStream() }
+      return try self.engine.finish(writer, failure: failure)
     }
   }
 
-  /// Starts to write a value in pieces.
+  /// Starts a store whose content an asynchronous closure writes. The caller takes the stream from
+  /// the writer in the end.
+  ///
+  /// A store that fails here or in `finish` removes the older value, as every store does.
+  ///
+  /// - Returns: No writer if the value is rejected whatever its content; the outcome so far.
   package func startStream(
     _ request: DiskEngine.StoreRequest
-  ) throws(CacheError) -> DiskEngine.StreamStart {
+  ) throws(CacheError) -> (writer: EntryFileWriter?, outcome: StoreOutcome) {
     try checkStorable()
-    return try engine.startStream(request, executor)
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.keepingPromise(request) { () throws(CacheError) in
+        if let outcome = try engine.refusal(of: request) { return (nil, outcome) }
+        let stream = try EntryStream(engine, request.subject.name)
+        return (EntryFileWriter(stream, of: request, executor), .pending)
+      }
+    }
   }
 }

@@ -4,41 +4,23 @@ import Synchronization
 
 /// The writer of entries' files, which become visible only when they are whole.
 final class EntryWriter: Sendable {
-  let permissions: UInt32
-  let isDurable: Bool
-  private let recordKeys: DiskCache.KeyRecording
-  /// Whether the file system is known to have no unnamed files.
-  private let lacksUnnamedFiles = Atomic<Bool>(false)
+  private let configuration: DiskCache.Configuration
+  /// Whether the file system is known to have no unnamed files. Without a privilege, a file gets
+  /// its name only through /proc.
+  private let lacksUnnamedFiles = Atomic<Bool>(!SystemEnvironment.hasDescriptorPaths)
   /// The process's user at the opening, like the trusted user of `EntryTrust`.
   private let user = ProcessIdentity.user
-
-  // Apart from the handle, which keeps its file system behind a lock.
-  private let networkMark = Atomic<Bool>(false)
-  /// Whether another machine keeps the files. Content is flushed before it is published, and no
-  /// expiry is set that the file system may hold as another one without reporting it.
-  var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
   /// The seconds of the latest expiry that can be held; 0 while that is unknown.
   private let latestExpiry = Atomic<Int64>(0)
-  /// The bytes of the entry's attribute that cost no block of their own.
-  private let freeAttributeCount = Atomic<Int>(0)
 
-  init(_ configuration: DiskCache.Configuration, _ fileSystem: FileSystemKind) {
-    permissions = configuration.permissions
-    isDurable = configuration.durability == .durable
-    recordKeys = configuration.recordKeys
-    adapt(to: fileSystem)
+  init(_ configuration: DiskCache.Configuration) {
+    self.configuration = configuration
   }
 
-  /// Adapts to the file system of the directory that was opened last.
-  func adapt(to fileSystem: FileSystemKind) {
-    networkMark.store(fileSystem.isNetwork, ordering: .relaxed)
-    freeAttributeCount.store(fileSystem.freeAttributeCount, ordering: .relaxed)
-    // Another file system may be mounted over the path.
+  /// Forgets what was tried out, because another file system may be mounted over the path.
+  func directoryChanged() {
     latestExpiry.store(0, ordering: .relaxed)
-    // Without a privilege, a file gets its name only through /proc. No network file system has
-    // unnamed files; trying would cost each engine a round trip.
-    let lacksUnnamed = !SystemEnvironment.hasDescriptorPaths || fileSystem.isNetwork
-    lacksUnnamedFiles.store(lacksUnnamed, ordering: .relaxed)
+    lacksUnnamedFiles.store(!SystemEnvironment.hasDescriptorPaths, ordering: .relaxed)
   }
 
   /// Starts a file. It has no name if the entry's name is free and the file system has unnamed
@@ -52,8 +34,10 @@ final class EntryWriter: Sendable {
     // a name from the beginning: on ext4 without a journal the sync would otherwise leave it on the
     // disk as a file with no link, which `e2fsck` removes whatever name leads to it.
     let file =
-      if isNew, !isDurable, let unnamed = try stageUnnamed(in: handle) { unnamed } else {
-        try StagedFile.named(in: handle, permissions: permissions)
+      if isNew, configuration.durability == .relaxed, let unnamed = try stageUnnamed(in: handle) {
+        unnamed
+      } else {
+        try StagedFile.named(in: handle, permissions: configuration.permissions)
       }
     if user == 0 && handle.owner != 0 {
       // Root writes for the directory's owner, because that user must be able to use and remove the
@@ -61,16 +45,19 @@ final class EntryWriter: Sendable {
       try file.descriptor.setOwner(handle.owner, group: handle.group)
     }
     // open applies the umask, and files that a group shares must not depend on it.
-    if permissions != 0o600 { try file.descriptor.setPermissions(permissions) }
+    if configuration.sharesWithGroup {
+      try file.descriptor.setPermissions(configuration.permissions)
+    }
     return file
   }
 
   /// Makes an unnamed file; returns nil if the file system has none, or the directory is at fault.
   private func stageUnnamed(in handle: DirectoryHandle) throws(Errno) -> StagedFile? {
-    if lacksUnnamedFiles.load(ordering: .relaxed) { return nil }
+    // No network file system has unnamed files; trying would cost each engine a round trip.
+    if lacksUnnamedFiles.load(ordering: .relaxed) || handle.fileSystem.isNetwork { return nil }
     do throws(Errno) {
-      let descriptor = try handle.createUnnamed(permissions: permissions)
-      return StagedFile(descriptor, in: handle, temporary: nil)
+      let descriptor = try handle.createUnnamed(permissions: configuration.permissions)
+      return StagedFile(descriptor: descriptor, handle: handle)
     } catch .notSupported, .isDirectory, .invalidArgument {
       // See: man 2 open, O_TMPFILE: EOPNOTSUPP, and EISDIR from kernels that do not know it.
       lacksUnnamedFiles.store(true, ordering: .relaxed)
@@ -93,15 +80,15 @@ final class EntryWriter: Sendable {
       // Without attributes the value can be stored, but not the extended data that the caller
       // relies on.
       if !isTold && !seal.extendedData.isEmpty { throw .notSupported }
-      if isOnNetwork {
+      if file.handle.fileSystem.isNetwork {
         // Before the stamps are set, because a late write would move them, and because a write that
         // failed on the server is reported only here.
         try file.descriptor.flush()
       }
       let expiry = holdable(seal.expiry, in: file.handle)
       try file.descriptor.setTimes(access: seal.lastAccess, modification: expiry)
-      if !isDurable && isTold { return }
-      if isOnNetwork {
+      if configuration.durability == .relaxed && isTold { return }
+      if file.handle.fileSystem.isNetwork {
         // The stamps too, which is more than `fdatasync` promises: ceph-fuse keeps them to itself,
         // and an entry without them has expired.
         try file.descriptor.synchronize()
@@ -138,7 +125,7 @@ final class EntryWriter: Sendable {
     } catch .permissionDenied where mayTryAgain {
       // The umask has taken away the owner's own right to write. The right to set an attribute
       // depends on the mode and not on how the file was opened. See: man 7 xattr.
-      try file.descriptor.setPermissions(permissions)
+      try file.descriptor.setPermissions(configuration.permissions)
       return try setAttributes(of: file, seal, mayTryAgain: false)
     }
   }
@@ -151,7 +138,16 @@ final class EntryWriter: Sendable {
     func attribute(as form: KeyProof.Form) -> [UInt8] {
       seal.key.withBytes { EntryAttribute.bytes(hash, seal.lifetime, key: $0, as: form) }
     }
-    let form = form(of: seal, byteCount: file.byteCount)
+    let form: KeyProof.Form =
+      switch configuration.recordKeys {
+      case .always: .key
+      case .never: .digest
+      case .automatic:
+        // Both attributes never fit into an inode of 256 bytes together with a digest, so extended
+        // data cost the block anyway. A joined key is what `removeVariants(of:)` looks for.
+        file.byteCount >= Self.roomyByteCount || !seal.extendedData.isEmpty || seal.key.isJoined
+          ? .key : .keyWithin(file.handle.fileSystem.freeAttributeCount)
+      }
     do throws(Errno) {
       try file.descriptor.setAttribute(.entry, to: attribute(as: form))
     } catch {
@@ -165,19 +161,6 @@ final class EntryWriter: Sendable {
 
   /// From this length on, the extra block for the key takes at most a quarter of the value's size.
   private static let roomyByteCount = 16 << 10
-
-  /// Returns the way in which a value's file proves its key.
-  private func form(of seal: Seal, byteCount: Int) -> KeyProof.Form {
-    switch recordKeys {
-    case .always: .key
-    case .never: .digest
-    case .automatic:
-      // Both attributes never fit into an inode of 256 bytes together with a digest, so extended
-      // data cost the block anyway. A joined key is what `removeVariants(of:)` looks for.
-      byteCount >= Self.roomyByteCount || !seal.extendedData.isEmpty || seal.key.isJoined
-        ? .key : .keyWithin(freeAttributeCount.load(ordering: .relaxed))
-    }
-  }
 
   /// The facts that are written beside the content.
   struct Seal: Sendable {
@@ -206,12 +189,12 @@ extension EntryWriter {
   /// Returns the expiry to set on a file: the one that is meant, or the latest that the file system
   /// can hold, which is read as never. If that is unknown, tries it out on a temporary.
   func holdable(_ expiry: Timestamp, in handle: DirectoryHandle) -> Timestamp {
-    if !isOnNetwork || expiry <= Self.heldEverywhere { return expiry }
+    if !handle.fileSystem.isNetwork || expiry <= Self.heldEverywhere { return expiry }
     var latest = Timestamp(seconds: latestExpiry.load(ordering: .relaxed))
     if latest.seconds == 0 {
       latest = Self.heldEverywhere
       do throws(Errno) {
-        let file = try StagedFile.named(in: handle, permissions: permissions)
+        let file = try StagedFile.named(in: handle, permissions: configuration.permissions)
         for end in Self.ends where latest == Self.heldEverywhere {
           try file.descriptor.setTimes(access: nil, modification: end)
           // Some file systems clamp a stamp to one that is read as never.

@@ -9,9 +9,7 @@ struct HeldName: ~Copyable {
   let name: EntryName
   /// The state of the directory and of the engine when the name was taken.
   let turn: NameLocks.Turn
-}
 
-extension HeldName {
   /// What a look at a file must show, so that the file goes.
   enum Judged {
     /// That it is an entry's.
@@ -48,16 +46,16 @@ extension HeldName {
   ///
   /// - Returns: The file's status afterwards; nil if the name was not free.
   func publish(
-    _ file: inout StagedFile, mustBeFree: Bool, by writer: EntryWriter
+    _ file: inout StagedFile, mustBeFree: Bool, _ configuration: DiskCache.Configuration
   ) throws(Errno) -> FileStatus? {
     guard try file.publish(as: name.fileName, isExclusive: mustBeFree) else { return nil }
     // After the file has its name, the directory has to survive a power cut too.
-    if writer.isDurable { try file.handle.descriptor.synchronize() }
+    if configuration.durability == .durable { try file.handle.descriptor.synchronize() }
     let status = try file.descriptor.status()
     // The umask may have taken bits away. Setting them moves the change time, so the status is read
     // again.
-    if status.permissions & 0o777 == writer.permissions { return status }
-    try file.descriptor.setPermissions(writer.permissions)
+    if status.permissions & 0o777 == configuration.permissions { return status }
+    try file.descriptor.setPermissions(configuration.permissions)
     return try file.descriptor.status()
   }
 
@@ -108,16 +106,11 @@ extension HeldName {
     return false
   }
 
-  /// Takes back a file that was published, because its store failed after that.
-  func withdraw(_ file: borrowing StagedFile, _ seal: EntryWriter.Seal) throws(Errno) {
-    _ = try withdraw(try status(of: file, seal), in: file.handle)
-  }
-
   /// Returns the status of a file that was just published.
   ///
   /// If `fstat` fails, the status of the name is taken, provided that it has this store's length
   /// and stamps. Two stores have the same last access only within one tick of the clock.
-  private func status(
+  func status(
     of file: borrowing StagedFile, _ seal: EntryWriter.Seal
   ) throws(Errno) -> FileStatus {
     do throws(Errno) {

@@ -1,3 +1,4 @@
+package import LarderDigest
 package import LarderSystem
 
 /// A file in the cache's directory that is being written and is not an entry yet.
@@ -11,27 +12,19 @@ package struct StagedFile: ~Copyable, Sendable {
   /// The directory in which the file was made, even if another is held by now.
   let handle: DirectoryHandle
   /// The name to be unlinked at the end; nil for an unnamed file and after the file is published.
-  private var temporary: TemporaryName?
+  private(set) var temporary: TemporaryName?
   // Updated as bytes are written, so that no value is read again to be sealed.
   package private(set) var hash = ContentHash()
   private(set) var byteCount = 0
   /// Whether the file has its entry's name.
   private(set) var isPublished = false
 
-  init(
-    _ descriptor: consuming FileDescriptor, in handle: DirectoryHandle, temporary: TemporaryName?
-  ) {
-    self.descriptor = descriptor
-    self.handle = handle
-    self.temporary = temporary
-  }
-
   deinit {
     guard let temporary else { return }
     do throws(Errno) {
       try temporary.remove(in: handle)
     } catch {
-      // The file stays, unlocked, for the next scan, and its number is not used again.
+      // The file stays, unlocked, for the next scan, and its name is not used again.
     }
   }
 
@@ -42,8 +35,8 @@ package struct StagedFile: ~Copyable, Sendable {
     while true {
       let name = TemporaryName(in: handle)
       do throws(Errno) {
-        let file = StagedFile(
-          try handle.create(name.fileName, permissions: permissions), in: handle, temporary: name)
+        let descriptor = try handle.create(name.fileName, permissions: permissions)
+        let file = StagedFile(descriptor: descriptor, handle: handle, temporary: name)
         // A scan between the creation and the lock has removed the file, or is about to.
         guard file.lock() else { continue }
         if try file.descriptor.status().linkCount > 0 { return file }
@@ -66,16 +59,6 @@ package struct StagedFile: ~Copyable, Sendable {
     }
     hash.update(bytes)
     byteCount += bytes.count
-  }
-
-  /// Adds the content of another file from its present offset.
-  private mutating func write(contentOf other: borrowing FileDescriptor) throws(Errno) {
-    var piece = [UInt8](repeating: 0, count: 256 << 10)
-    while true {
-      let count = try other.read(into: &piece)
-      if count == 0 { return }
-      try write(piece.span.extracting(..<count))
-    }
   }
 
   /// Gives the file its name; false if it must replace no other file and there is one.
@@ -153,9 +136,7 @@ package struct StagedFile: ~Copyable, Sendable {
       return true
     }
   }
-}
 
-extension StagedFile {
   /// Replaces the content with that of another file.
   ///
   /// Shares the blocks or copies inside the kernel if the file system can, and copies in pieces
@@ -178,7 +159,12 @@ extension StagedFile {
     guard isCopied else {
       // Files under /proc have the length 0 until they are read.
       try startAgain(source)
-      return try write(contentOf: source)
+      var piece = [UInt8](repeating: 0, count: 256 << 10)
+      while true {
+        let count = try source.read(into: &piece)
+        if count == 0 { return }
+        try write(piece.span.extracting(..<count))
+      }
     }
     try descriptor.seek(to: 0)
     hash = try ContentHash(ofRest: descriptor)

@@ -16,11 +16,22 @@ package struct FileSystemKind: Sendable, Hashable {
   /// inode, with one length and one set of cached pages. When another machine replaces the file, a
   /// reader can get the content of one file cut to the length of the other.
   package let findsFilesByPath: Bool?
+  /// The bytes of `user.larder` that cost no block, as measured with the usual size of inodes.
+  ///
+  /// ext4 keeps 64 bytes in an inode of 256, XFS 254 in one of 512. btrfs and bcachefs keep
+  /// attributes in their trees, and tmpfs in memory. Of others nothing is known.
+  package let freeAttributeCount: Int
 
   package init(name: String, isNetwork: Bool, findsFilesByPath: Bool? = false) {
     self.name = name
     self.isNetwork = isNetwork
     self.findsFilesByPath = findsFilesByPath
+    freeAttributeCount =
+      switch name {
+      case "xfs": 254
+      case "btrfs", "bcachefs", "tmpfs", "ramfs": .max
+      default: 64
+      }
   }
 
   /// The kind of a file system about which nothing is known.
@@ -88,18 +99,6 @@ package struct FileSystemKind: Sendable, Hashable {
 }
 
 extension FileSystemKind {
-  /// The bytes of `user.larder` that cost no block, as measured with the usual size of inodes.
-  ///
-  /// ext4 keeps 64 bytes in an inode of 256, XFS 254 in one of 512. btrfs and bcachefs keep
-  /// attributes in their trees, and tmpfs in memory. Of others nothing is known.
-  package var freeAttributeCount: Int {
-    switch name {
-    case "xfs": 254
-    case "btrfs", "bcachefs", "tmpfs", "ramfs": .max
-    default: 64
-    }
-  }
-
   private static let cephTypes: Set<String> = ["ceph", "fuse.ceph", "fuse.ceph-fuse"]
 
   private var isCeph: Bool { Self.cephTypes.contains(name) }

@@ -110,7 +110,7 @@ func startSystemThread(_ body: @escaping @Sendable () -> Void) throws(Errno) {
 
 /// The identity of a thread among those alive. Corresponds to `pthread_self`.
 package struct ThreadIdentity: Sendable, Hashable {
-  private let number: UInt
+  let number: UInt
 
   /// The identity of the calling thread.
   package static var current: ThreadIdentity {

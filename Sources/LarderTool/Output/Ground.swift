@@ -14,7 +14,7 @@ struct Ground: Sendable {
     try cache.checkUsable("weakerPromises")
     let directory = cache.engine.location
     do throws(Errno) {
-      let kind = cache.engine.fileSystem
+      let kind = directory.handle.fileSystem
       self.init(
         kind, kind.weakerPromises(hasAttributes: try directory.handle.descriptor.holdsAttributes()))
     } catch {

@@ -3,6 +3,7 @@ import Testing
 @testable import Larder
 @testable import LarderDisk
 @testable import LarderFixtures
+@testable import LarderSystem
 
 /// The values that wait to be written, tested without threads.
 @Suite("The backlog")
@@ -131,17 +132,18 @@ struct BacklogTests {
 
   @Test func `who waits for room is not passed by others`() {
     var backlog = Backlog()
-    var (first, large, small): (UInt64?, UInt64?, UInt64?)
-    #expect(backlog.reserve(60, limit: 100, place: &first) == true)
-    #expect(backlog.reserve(100, limit: 100, place: &large) == nil)
+    let threads = (1...3).map { ThreadIdentity(number: $0) }
+    let (first, large, small) = (threads[0], threads[1], threads[2])
+    #expect(backlog.reserve(60, limit: 100, by: first) == true)
+    #expect(backlog.reserve(100, limit: 100, by: large) == nil)
     // There is room for it, but a store that came earlier waits.
-    #expect(backlog.reserve(10, limit: 100, place: &small) == nil)
+    #expect(backlog.reserve(10, limit: 100, by: small) == nil)
     #expect(!backlog.line.isEmpty)
     backlog.giveBack(60)
-    #expect(backlog.reserve(10, limit: 100, place: &small) == nil)
-    #expect(backlog.reserve(100, limit: 100, place: &large) == true)
+    #expect(backlog.reserve(10, limit: 100, by: small) == nil)
+    #expect(backlog.reserve(100, limit: 100, by: large) == true)
     backlog.giveBack(100)
-    #expect(backlog.reserve(10, limit: 100, place: &small) == true)
+    #expect(backlog.reserve(10, limit: 100, by: small) == true)
     #expect(backlog.line.isEmpty)
   }
 

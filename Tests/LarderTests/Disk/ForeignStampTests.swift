@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Larder
@@ -144,7 +145,8 @@ struct ForeignStampTests {
     try cache.store([1], forKey: "a", expiration: .never)
     #expect(try scene.status(scene.name("a")).modification == .never)
     scene.faults.simulate(.cephFuse)
-    cache.engine.follow(Self.ceph)
+    try FileManager.default.moveItem(atPath: scene.path, toPath: scene.path + ".aside")
+    try cache.engine.revalidate(isUrgent: true, mayMake: true, "store")
     try cache.store([1], forKey: "a", expiration: .never)
     #expect(try cache.value(forKey: "a") == [1])
     #expect(try scene.status(scene.name("a")).modification == Timestamp(seconds: 1 << 32 - 1))

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 
@@ -87,18 +88,15 @@ struct NetworkTests {
     let engine = cache.engine
     engine.startWatching()
     #expect(engine.hasEvents && !engine.isOnNetwork)
-    let local = engine.location.handle.fileSystem
     let before = scene.faults.count(of: .fcntl)
     try cache.store([1], forKey: "a")
     #expect(scene.faults.count(of: .fcntl) == before)
-    engine.follow(Self.network)
-    engine.followDirectory()
+    scene.faults.simulate(Self.network)
+    try FileManager.default.moveItem(atPath: scene.path, toPath: scene.path + ".aside")
+    try engine.revalidate(isUrgent: true, mayMake: true, "store")
     #expect(!engine.hasEvents && engine.isOnNetwork)
     try cache.store([2], forKey: "a")
     #expect(scene.faults.count(of: .fcntl) > before)
-    engine.follow(local)
-    engine.followDirectory()
-    #expect(engine.hasEvents && !engine.isOnNetwork)
     try cache.close()
   }
 

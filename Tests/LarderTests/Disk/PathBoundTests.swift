@@ -53,7 +53,7 @@ struct PathBoundTests {
     #expect(try cache.value(forKey: "b") == [2])
     #expect(try cache.withFile(forKey: "b") { $0.byteCount } == 1)
     #expect(try cache.entries().count == 2)
-    #expect(cache.engine.fileSystem.findsFilesByPath == true)
+    #expect(cache.engine.location.handle.fileSystem.findsFilesByPath == true)
   }
 
   @Test func `a program that is not known is tried, and leaves nothing`() throws {

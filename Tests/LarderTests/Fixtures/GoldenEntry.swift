@@ -56,6 +56,7 @@ extension GoldenEntry {
     configuration.fileExtension = fileExtension
     configuration.recordKeys = recordKeys
     // On every file system what is written on ext4.
+    configuration.faults = FaultInjector()
     configuration.fileSystem = FileSystemKind(name: "ext4", isNetwork: false)
     return configuration
   }

@@ -7,6 +7,14 @@ import Testing
 @testable import LarderDisk
 @testable import LarderSystem
 
+extension DiskCache.Configuration {
+  /// The file system that the plan of failures shows for the directory; nil for the real one.
+  var fileSystem: FileSystemKind? {
+    get { faults?.simulatedFileSystem }
+    set { faults?.simulate(newValue) }
+  }
+}
+
 /// A directory with a cache, a clock that stands still, and a plan of failures.
 final class DiskScene: Sendable {
   let directory: TemporaryDirectory
