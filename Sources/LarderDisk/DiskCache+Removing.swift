@@ -104,23 +104,7 @@ extension DiskCache {
       try engine.trim(operation) { TrimPlan(for: goal, at: $0, configuration) }
     }
   }
-}
 
-/// An entry that left the disk, as an element of a sequence of removals.
-public struct DiskRemovalEvent: Sendable, Hashable {
-  /// The name that its file had in the directory: the last part of ``DiskCache/path(forKey:)``.
-  public let name: String
-  /// The key, if the entry was removed or replaced by key; nil otherwise, because no file is opened
-  /// to find it out.
-  public let key: CacheKey?
-  /// The reason for which it left.
-  public let cause: RemovalCause
-  /// The number of removals that the sequence left out since the event before this one, because its
-  /// buffer was full. The sum over all events is exact; the position of the missing ones is not.
-  public internal(set) var missedCount = 0
-}
-
-extension DiskCache {
   /// Returns a sequence of the entries that this process removes from the directory from now on,
   /// with the cause. It is for one task; call this again for another task.
   ///

@@ -1,5 +1,5 @@
 package import LarderBasics
-package import LarderDigest
+import LarderDigest
 package import LarderDisk
 package import LarderSystem
 

@@ -59,7 +59,7 @@ extension DiskCache {
     case .file(let descriptor, let status):
       guard status.isRegular else { return nil }
       do throws(Errno) {
-        return try EntryReader.hash(of: descriptor, [])
+        return try EntryReader.hash(of: descriptor).finalize()
       } catch {
         guard EntryReader.missReason(for: error) == nil else { return nil }
         throw CacheError(readFailure: error, name: name.description)

@@ -305,9 +305,8 @@
     /// Returns all entries, the least recently used first. Those used at the same time go by name.
     func entriesInOrder() -> [IndexedEntry] {
       var (rest, entries) = (self, [IndexedEntry]())
-      while let slot = rest.leastRecent(from: rest.oldest)?.slot {
-        entries.append(rest.entry(at: slot))
-        rest.leaveOrder(slot)
+      while let entry = rest.takeLeastRecent(where: { _ in true }, if: { _ in true }) {
+        entries.append(entry)
       }
       return entries
     }

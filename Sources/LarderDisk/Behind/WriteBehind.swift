@@ -116,9 +116,9 @@ extension WriteBehind {
     // extended.
     let extends =
       context.staleness == .zero
-      && engine.recency.isDue(
+      && engine.recency.dueLag(
         stored: min(seal.lastAccess, context.now), now: context.now, lifetime: seal.lifetime,
-        context.extending)
+        context.extending) != nil
     let extended =
       extends
       ? context.extending.extendedExpiry(

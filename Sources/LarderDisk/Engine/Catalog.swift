@@ -12,21 +12,19 @@ struct Catalog: Sendable {
   var index = EntryIndex()
   var uses = UseLog()
   var scans = ScanLog()
-}
 
-extension Catalog {
   /// Makes a file that was just put under its name, or stamped to become one, the entry of the
   /// name.
   ///
   /// - Returns: Whether there was an entry.
   mutating func adopt(_ entry: IndexedEntry, order: EntryIndex.Placement) -> Bool {
-    uses.forget(entry.name)
+    uses.take(entry.name)
     return index.upsert(entry, order: order)
   }
 
   /// Forgets everything of a name whose file is gone.
   mutating func remove(_ name: EntryName) {
-    uses.forget(name)
+    uses.take(name)
     index.remove(name)
   }
 

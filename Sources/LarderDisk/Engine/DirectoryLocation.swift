@@ -111,7 +111,7 @@ package final class DirectoryLocation: Sendable {
   }
 
   /// What `claim` throws for an unsafe directory: a number that no system call fails with.
-  private static let refusal = Errno(rawValue: 0)
+  static let refusal = Errno(rawValue: 0)
 
   /// Returns the error for a directory that cannot be opened or followed.
   private static func error(_ errno: Errno, _ operation: String, _ path: String) -> CacheError {
@@ -147,57 +147,42 @@ package final class DirectoryLocation: Sendable {
   ) throws(Errno) -> Bool {
     let status = try handle.descriptor.status()
     let isMember = configuration.sharesWithGroup && ProcessIdentity.isMember(of: status.group)
-    let trust = DirectoryTrust(
-      status, user: ProcessIdentity.user, group: ProcessIdentity.group,
+    let objection = objection(
+      to: status, user: ProcessIdentity.user, group: ProcessIdentity.group,
       sharesWithGroup: configuration.sharesWithGroup, isMember: isMember)
-    if !configuration.mode.isReadOnly && !configuration.allowsUnsafeDirectory {
-      if trust == .refused { throw refusal }
-      if trust == .roots { throw .permissionDenied }
-    }
+    let accepts = configuration.mode.isReadOnly || configuration.allowsUnsafeDirectory
+    if let objection, !accepts { throw objection }
     // Only after the check, because nothing is written into an untrusted directory.
     if mayMake(configuration) { try DirectoryMaking.mark(handle, wasMade: wasMade) }
-    return trust == .refused
+    return objection == refusal
   }
-}
 
-/// The trust in a directory. Its owner and mode tell which users can plant entries in it.
-///
-/// Access lists are not read, because their mask shows in the group's bits. See: man 5 acl.
-enum DirectoryTrust: Sendable, Hashable {
-  /// Only the caller, root, and the caller's own group or the group that the cache is shared with
-  /// can write to it.
-  case safe
-  /// Another user owns it or can write to it.
-  case refused
-  /// Only root can write to it: a system directory, in which the caller can store nothing.
-  case roots
-
+  /// Returns the error of a directory whose owner and mode let other users plant entries in it, or
+  /// the caller store nothing; nil if only the caller, root, and the caller's own group or the
+  /// group that the cache is shared with can write to it.
+  ///
+  /// Access lists are not read, because their mask shows in the group's bits. See: man 5 acl.
+  ///
   /// - Parameters:
   ///   - user: The caller.
   ///   - group: The caller's own group.
   ///   - sharesWithGroup: Whether the cache is shared with the directory's group.
   ///   - isMember: Whether the caller is a member of that group.
-  init(
-    _ status: FileStatus, user: UInt32, group: UInt32, sharesWithGroup: Bool, isMember: Bool
-  ) {
+  /// - Returns: `refusal` if another user owns it or can write to it; `.permissionDenied` for a
+  ///   system directory, to which only root can write.
+  static func objection(
+    to status: FileStatus, user: UInt32, group: UInt32, sharesWithGroup: Bool, isMember: Bool
+  ) -> Errno? {
     let isOwn = status.owner == user
-    if status.isWritableByOthers {
-      self = .refused
-    } else if status.owner == 0 && !isOwn && !status.isWritableByGroup {
-      self = .roots
-    } else if sharesWithGroup && isMember {
-      // A cache that is shared with a group trusts its members, and one of them made the directory.
-      self = .safe
-    } else if status.owner != 0 && !isOwn {
-      self = .refused
-    } else {
-      let isOthersGroup = status.isWritableByGroup && !sharesWithGroup && status.group != group
-      self = isOthersGroup ? .refused : .safe
-    }
+    if status.isWritableByOthers { return refusal }
+    if status.owner == 0 && !isOwn && !status.isWritableByGroup { return .permissionDenied }
+    // A cache that is shared with a group trusts its members, and one of them made the directory.
+    if sharesWithGroup && isMember { return nil }
+    if status.owner != 0 && !isOwn { return refusal }
+    let isOthersGroup = status.isWritableByGroup && !sharesWithGroup && status.group != group
+    return isOthersGroup ? refusal : nil
   }
-}
 
-extension DirectoryLocation {
   /// Whether the path leads to the directory that is held.
   var isAtPath: Bool {
     guard let parent, let name else { return true }

@@ -45,7 +45,7 @@ extension DiskEngine {
     let isReplaced = try location.revalidate(isUrgent: isUrgent, mayMake: mayMake, operation)
     if isReplaced { directoryChanged() }
     // Again if another directory has taken the path while the one before it was being locked.
-    while mayBe(.mustLock) { try lockReplacement(operation) }
+    while finds({ $0.replacements.mustLock }) { try lockReplacement(operation) }
     return isReplaced
   }
 

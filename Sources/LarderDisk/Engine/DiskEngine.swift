@@ -29,8 +29,8 @@ package final class DiskEngine: Sendable {
   let writer: EntryWriter
   package let reader: EntryReader
   let recency: Recency
-  /// Flags that every read checks, mirrored in an atomic so that reads need no lock.
-  private let rarities = Atomic<UInt8>(0)
+  /// A mirror of `EngineState.hasRarity`, because every read needs it.
+  private let hasRarity = Atomic<Bool>(false)
   /// A mirror of `FullDiskEvictions.count`, because every store reads it before it writes.
   let fullDiskMark = Atomic<Int>(0)
   /// A mirror of `Clearing.count`, because stores check it under a memory tier's lock.
@@ -103,10 +103,11 @@ package final class DiskEngine: Sendable {
 
   func release(_ name: EntryName) {
     generations.end(name)
-    if !withState({ $0.locks.giveBack(name) }) { followLateEvents(of: name) }
+    let (isFree, mustCarryOn) = withState { ($0.locks.giveBack(name), $0.evictions.isLeft) }
+    if !isFree { followLateEvents(of: name) }
     changed.signal()
     if threads.hasLeftJobs { threads.runReady() }
-    if mayBe(.hasLeftPurge) { carryOnPurge() }
+    if mustCarryOn || !isFree { carryOnPurge() }
   }
 
   /// Runs a job on one of the engine's threads. If the system has no thread left, this one runs it,
@@ -122,7 +123,7 @@ package final class DiskEngine: Sendable {
       if let self { job(self) }
     }
     // The engine may have ended since, and have forgotten what was planned before.
-    if withState({ $0.phase.hasEnded }) { JobTimer.own.forget(jobsOf: threads) }
+    if withState({ $0.phase == .ended }) { JobTimer.own.forget(jobsOf: threads) }
   }
 
   /// Waits until the state fulfils a condition, which is checked after every signal of `changed`.
@@ -165,26 +166,24 @@ package final class DiskEngine: Sendable {
         defer { HoldRecord.engine.note(start, file, line) }
       #endif
       let result = body(&state)
-      let now = state.rarities.rawValue
+      let now = state.hasRarity
       // Stored under the lock, so that an earlier value cannot overwrite a later one.
-      if now != rarities.load(ordering: .relaxed) { rarities.store(now, ordering: .releasing) }
+      if now != hasRarity.load(ordering: .relaxed) { hasRarity.store(now, ordering: .releasing) }
       return result
     }
   }
 
-  /// Whether a flag was set at some moment during the call.
-  func mayBe(_ rarity: EngineState.Rarities) -> Bool {
-    EngineState.Rarities(rawValue: rarities.load(ordering: .acquiring)).contains(rarity)
+  /// Whether something is so that `EngineState.hasRarity` includes, as of a moment during the call.
+  ///
+  /// The mirror usually shows without the lock that it is not. What was so before the call has set
+  /// the mirror before the call.
+  @inline(__always)
+  func finds(_ rarity: (inout EngineState) -> Bool) -> Bool {
+    hasRarity.load(ordering: .acquiring) && withState(rarity)
   }
 
-  /// Whether a name's file counts as gone in this process, as of a moment before the call returns.
-  ///
-  /// Usually no file is hidden, and the mirrored flag shows this without the lock. A file that was
-  /// hidden before the call has set the flag before the call.
-  func hidesFile(named name: EntryName) -> Bool {
-    guard mayBe(.hidesFiles) else { return false }
-    return withState { $0.hidesFile(named: name) }
-  }
+  /// Whether a name's file counts as gone in this process.
+  func hidesFile(named name: EntryName) -> Bool { finds { $0.hidesFile(named: name) } }
 
   /// Runs what a caller asked for, counts the error that the caller gets, and lets go what the call
   /// took out of the memory tiers.

@@ -31,40 +31,17 @@ struct EngineState: Sendable {
   /// The number of changes by other processes that the index knows and that the memory tiers have
   /// not been told of.
   var untoldCount = 0
-}
 
-extension EngineState {
   /// The statistics as callers see them.
   var snapshot: DiskStatistics { counters.snapshot(catalog.scans) }
 
   /// Whether the index knows every entry. It stays true during a later scan.
   var isScanned: Bool { catalog.scans.isComplete }
 
-  /// Flags that every read checks and that are rarely set.
-  struct Rarities: OptionSet, Sendable {
-    let rawValue: UInt8
-
-    /// A file counts as gone in this process and is still on disk.
-    static let hidesFiles = Rarities(rawValue: 1)
-    /// Another directory was found at the path, and its lock has not been taken.
-    static let mustLock = Rarities(rawValue: 2)
-    /// A name that a thread is changing has an event that the thread must follow.
-    static let hasLateEvents = Rarities(rawValue: 8)
-    /// The index knows a change by another process that memory has not been told of.
-    static let isAhead = Rarities(rawValue: 16)
-    /// A purge has begun that no thread carries on.
-    static let hasLeftPurge = Rarities(rawValue: 32)
-    /// This process has stored its share since it looked for stores of others.
-    static let mustLook = Rarities(rawValue: 64)
-  }
-
-  /// The flags that are set.
+  /// Whether anything holds that most calls ask for and that rarely holds; see `DiskEngine.finds`.
   @inline(__always)
-  var rarities: Rarities {
-    Rarities(
-      rawValue: (clearing.hidesFiles ? 1 : 0) | (replacements.mustLock ? 2 : 0)
-        | (locks.hasMarks ? 8 : 0) | (untoldCount > 0 ? 16 : 0) | (evictions.isLeft ? 32 : 0)
-        | (isScanned && evictions.mustLook ? 64 : 0))
+  var hasRarity: Bool {
+    clearing.hidesFiles || replacements.mustLock || locks.hasMarks || untoldCount > 0
   }
 
   // Inlined, because a call copies the whole state.
@@ -123,14 +100,8 @@ extension EngineState {
 enum Phase: Comparable, Sendable {
   case open, ending, shutDown, ended
 
-  /// Whether the last object is being closed or is closed.
-  var isEnding: Bool { self >= .ending }
-
   /// Whether no scan goes on and nothing is chosen to be evicted any more.
   var isShutDown: Bool { self >= .shutDown }
-
-  /// Whether the directory can be opened again.
-  var hasEnded: Bool { self == .ended }
 
   /// Goes on to a phase, or stays in a later one.
   mutating func advance(to phase: Phase) { self = max(self, phase) }

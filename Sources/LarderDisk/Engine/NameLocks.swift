@@ -17,7 +17,7 @@ struct NameLocks: Sendable {
     let phase: Phase
     /// Whether the last object is being closed, so that no new change may begin. The end waits for
     /// names that are held.
-    var isEnding: Bool { phase.isEnding }
+    var isEnding: Bool { phase >= .ending }
   }
 
   /// The numbers of clearings and of directory replacements. If one differs later, the facts read
@@ -26,9 +26,7 @@ struct NameLocks: Sendable {
     var clearCount: Int
     let replacementCount: Int
   }
-}
 
-extension NameLocks {
   /// Whether no name is held.
   var isEmpty: Bool { held.isEmpty }
 

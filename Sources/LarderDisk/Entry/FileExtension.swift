@@ -58,7 +58,7 @@ package struct FileExtension: Sendable, Hashable, Comparable {
 ///
 /// - Complexity: O(1) for each operation, amortised.
 struct ExtensionNumbers: Sendable {
-  /// The number that no extension has: numbers have 24 bits, see `NameTable.Identity`.
+  /// The number that no extension has.
   static let unused: UInt32 = 1 << 24 - 1
 
   private struct Row {

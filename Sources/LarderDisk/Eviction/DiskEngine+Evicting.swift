@@ -89,7 +89,7 @@ extension DiskEngine {
 
   /// Removes expired and over-aged entries, unless a caller's trim will.
   func sweep() {
-    guard withState({ !$0.phase.isShutDown && !$0.evictions.hasWaitingTrim }) else { return }
+    guard withState({ !$0.phase.isShutDown && $0.evictions.waitingTrimCount == 0 }) else { return }
     retryStuck()
     evict(
       TrimCourse(.sweep(at: now, grace: configuration.expiredGrace, configuration)))
@@ -137,11 +137,11 @@ extension DiskEngine {
     var step = EngineState.EvictionStep.later
     loop: while count < most {
       if count.isMultiple(of: Self.lookInterval) {
-        settle(&last, &course)
+        choose(&course, after: &last, isLast: true)
         look(&course)
       }
       let ticket = changed.ticket()
-      step = choose(&course, after: exchange(&last, with: nil))
+      step = choose(&course, after: &last)
       switch step {
       case .remove(let victim, let epoch):
         last = remove(victim, since: epoch, tells: tells)
@@ -152,7 +152,7 @@ extension DiskEngine {
       case .blocked, .closed, .end: break loop
       }
     }
-    settle(&last, &course)
+    choose(&course, after: &last, isLast: true)
     // Threads that wait for the end of a purge look again.
     changed.signal()
     // Another thread may have left it because of the last victim here.
@@ -162,18 +162,15 @@ extension DiskEngine {
     return (course.result, isClosed: step == .closed)
   }
 
-  /// Settles the last attempt without another choice.
-  private func settle(_ last: inout Attempt?, _ course: inout TrimCourse) {
-    if last != nil { _ = choose(&course, after: exchange(&last, with: nil), isLast: true) }
-  }
-
-  /// Settles the last attempt and chooses the next victim, in one hold of the lock.
+  /// Settles the last attempt and chooses the next victim, unless that was the last, in one hold of
+  /// the lock.
+  @discardableResult
   private func choose(
-    _ course: inout TrimCourse, after last: Attempt?, isLast: Bool = false
+    _ course: inout TrimCourse, after attempt: inout Attempt?, isLast: Bool = false
   ) -> EngineState.EvictionStep {
-    let now = heldNow
-    let (next, step) = withState { [course, configuration] state in
-      var next = course
+    let (last, now) = (exchange(&attempt, with: nil), heldNow)
+    if isLast && last == nil { return .end }
+    let step = withState { [configuration] state -> EngineState.EvictionStep in
       if let last {
         let name = last.name
         _ = state.settle(last.removal, last.outcome, of: name, at: now)
@@ -181,15 +178,14 @@ extension DiskEngine {
         // The change ends here and not when the file is gone. Otherwise an event of a file that
         // takes the name in between would be compared with the victim's, and be ignored.
         generations.end(name)
-        if !state.locks.giveBack(name) { return (next, EngineState.EvictionStep.later) }
+        if !state.locks.giveBack(name) { return .later }
       }
-      if isLast { return (next, .end) }
-      let step = state.chooseVictim(&next, configuration)
+      if isLast { return .end }
+      let step = state.chooseVictim(&course, configuration)
       // In the same hold: a read that has opened the file must not index it any more.
       if case .remove(let victim, _) = step { generations.begin(victim.entry.name) }
-      return (next, step)
+      return step
     }
-    course = next
     guard let last else { return step }
     if case .later = step { followLateEvents(of: last.name) }
     changed.signal()
@@ -261,7 +257,7 @@ extension DiskEngine {
   /// - Returns: Whether one was going on.
   @discardableResult
   func waitForClearing(until isEnough: (inout EngineState) -> Bool) -> Bool {
-    guard mayBe(.hidesFiles) else { return false }
+    guard finds({ $0.clearing.hidesFiles }) else { return false }
     wait { !$0.clearing.hidesFiles || isEnough(&$0) ? () : nil }
     return true
   }

@@ -32,18 +32,15 @@ struct Evictions: Sendable {
   /// The purge that is going on. It ends when its goals are reached or another directory is held.
   var purge: Purge?
   /// The names of the entries that are being evicted.
-  private(set) var names: [EntryName] = []
+  fileprivate(set) var names: [EntryName] = []
   /// The damaged files that are to be removed.
   var damaged: Set<EntryName> = []
-  /// The trims that wait for the scan, to remove the expired entries themselves.
+  /// The trims that wait for the scan, to remove and report the expired entries themselves.
   var waitingTrimCount = 0
   private var lastFreeSpaceCheck: MonotonicTime?
   /// The bytes that may be stored before this process looks for stores of its neighbours.
   private var allowance: UInt64 = 0
-}
 
-// The purge.
-extension Evictions {
   /// Whether the caller has to ask a thread to carry the purge on, which counts as asked from then
   /// on.
   mutating func mustCarryOn() -> Bool {
@@ -54,28 +51,20 @@ extension Evictions {
 
   /// Whether a purge has begun that no thread carries on.
   var isLeft: Bool { purge.map { !$0.isCarriedOn } ?? false }
-}
 
-// Trims, sweeps and free space.
-extension Evictions {
-  /// The shortest time between two looks at the free space.
-  static let freeSpaceInterval = Duration.seconds(5)
+  /// Ends the eviction of a name, whichever way.
+  mutating func end(_ name: EntryName, freed: UInt64) {
+    purge?.freed.addSaturating(freed)
+    if let index = names.firstIndex(of: name) { names.remove(at: index) }
+  }
 
-  /// Begins a look at the free space; returns false if the last one was not long ago.
+  /// Begins a look at the free space; returns false if the last one was less than 5 s ago.
   mutating func beginFreeSpaceCheck(at now: MonotonicTime) -> Bool {
-    if let last = lastFreeSpaceCheck, now.duration(since: last) < Self.freeSpaceInterval {
-      return false
-    }
+    if let last = lastFreeSpaceCheck, now.duration(since: last) < .seconds(5) { return false }
     lastFreeSpaceCheck = now
     return true
   }
 
-  /// Whether a trim waits, so that no sweep takes what it is asked to remove and report.
-  var hasWaitingTrim: Bool { waitingTrimCount > 0 }
-}
-
-// Looks for stores of other processes.
-extension Evictions {
   /// The share of the room below 1.1 × the limit that a process stores between two looks. At the
   /// limit, 32 processes that have looked at the same time take half of the room before the next
   /// look of each.
@@ -139,7 +128,8 @@ extension EngineState {
     if phase.isShutDown { return .closed }
     if course.isPurge {
       guard let purge = evictions.purge else { return .end }
-      course.follow(purge, stuck: catalog.index.stuckTotals, configuration)
+      course.plan.setGoals(of: purge, stuck: catalog.index.stuckTotals, configuration)
+      course.freed = purge.freed
     }
     guard let victim = course.takeNext(from: &catalog.index, held: locks.held) else {
       // A victim of another thread may come back, so the purge does not end before it is gone.
@@ -152,16 +142,7 @@ extension EngineState {
     }
     let name = victim.entry.name
     _ = locks.take(name)
-    evictions.begin(name)
+    evictions.names.append(name)
     return .remove(victim, epoch)
-  }
-}
-
-extension Evictions {
-  fileprivate mutating func begin(_ name: EntryName) { names.append(name) }
-
-  mutating func end(_ name: EntryName, freed: UInt64) {
-    purge?.freed.addSaturating(freed)
-    if let index = names.firstIndex(of: name) { names.remove(at: index) }
   }
 }

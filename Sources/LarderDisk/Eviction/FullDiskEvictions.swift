@@ -14,8 +14,8 @@ struct FullDiskEvictions: Sendable {
   private var hasFreed = false
   /// Whether a store succeeded after the last eviction.
   private var hasHelped = false
-  /// The last eviction after which a store found the disk as full as before, and the time of that.
-  private var lastVain: (count: Int, time: MonotonicTime)?
+  /// The last time at which a store found the disk as full after the last eviction as before it.
+  private var lastVain: MonotonicTime?
 
   /// The next step of a store that found the disk full.
   enum Step: Sendable, Equatable {
@@ -36,7 +36,7 @@ struct FullDiskEvictions: Sendable {
   mutating func step(since count: Int, at now: MonotonicTime, pause: Duration) -> Step? {
     if isEvicting { return nil }
     if self.count != count { return hasFreed ? .retry : .fail }
-    if let lastVain, now.duration(since: lastVain.time) < pause { return .fail }
+    if let lastVain, now.duration(since: lastVain) < pause { return .fail }
     isEvicting = true
     return .evict
   }
@@ -45,8 +45,7 @@ struct FullDiskEvictions: Sendable {
   mutating func end(hasFreed: Bool) {
     isEvicting = false
     count += 1
-    self.hasFreed = hasFreed
-    hasHelped = false
+    (self.hasFreed, hasHelped, lastVain) = (hasFreed, false, nil)
   }
 
   /// Judges the last eviction by a store that was tried again after it.
@@ -56,7 +55,6 @@ struct FullDiskEvictions: Sendable {
   mutating func judge(hasHelped: Bool, at now: MonotonicTime) -> Bool {
     if hasHelped { (self.hasHelped, lastVain) = (true, nil) }
     if self.hasHelped { return false }
-    defer { lastVain = (count, now) }
-    return lastVain?.count != count
+    return exchange(&lastVain, with: now) == nil
   }
 }

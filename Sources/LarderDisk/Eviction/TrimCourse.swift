@@ -10,9 +10,9 @@ package struct Victim: Sendable, Hashable {
 
 /// The progress of one thread that evicts entry by entry.
 struct TrimCourse: Sendable {
-  private(set) var plan: TrimPlan
-  /// Whether the goals are those of the purge that is going on. If there is none any more, the
-  /// course is over.
+  var plan: TrimPlan
+  /// Whether the goals are those that the purge which is going on has at each choice. If there is
+  /// none any more, the course is over.
   let isPurge: Bool
   /// The bytes on disk that were freed, here or by another process.
   var freed: UInt64 = 0
@@ -27,25 +27,11 @@ struct TrimCourse: Sendable {
   /// The number of names that are passed over at most, because each costs every step after it.
   private static let mostChanged = 64
 
-  init(_ plan: TrimPlan) {
-    self.plan = plan
-    isPurge = false
-  }
+  init(_ plan: TrimPlan) { (self.plan, isPurge) = (plan, false) }
 
   /// Begins a course that takes part in the purge.
   init(purgingAt now: Timestamp) {
-    plan = TrimPlan(now: now, protected: nil)
-    isPurge = true
-  }
-}
-
-extension TrimCourse {
-  /// Sets the goals that the purge has at this moment.
-  mutating func follow(
-    _ purge: Purge, stuck: IndexTotals, _ configuration: DiskCache.Configuration
-  ) {
-    plan.setGoals(of: purge, stuck: stuck, configuration)
-    freed = purge.freed
+    (plan, isPurge) = (TrimPlan(now: now, protected: nil), true)
   }
 
   /// Takes the entry that goes next out of an index; nil if the plan is fulfilled, or if all

@@ -63,9 +63,7 @@ package struct TrimPlan: Sendable {
     case .allocatedBytes: maximumAllocatedByteCount = byteCount
     }
   }
-}
 
-extension TrimPlan {
   /// Returns the total that a limit is trimmed to: a share of it, rounded down. A share below 0
   /// counts as 0, and one above 1 as 1.
   ///

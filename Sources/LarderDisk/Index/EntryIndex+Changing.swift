@@ -39,22 +39,11 @@ extension EntryIndex {
     return known != nil
   }
 
-  /// Notes the last access of an entry: a use just now, or what another process left on the disk.
-  ///
-  /// - Returns: Whether there is an entry of the name.
-  @discardableResult
-  package mutating func touch(
-    _ name: EntryName, at time: Timestamp, order placement: Placement = .mostRecent
-  ) -> Bool {
-    guard let slot = table.slot(of: name) else { return false }
-    use(slot, at: time, order: placement)
-    return true
-  }
-
-  /// Notes the last access of a slot's entry.
+  /// Notes the last access of a slot's entry: a use just now, or what another process left on the
+  /// disk.
   ///
   /// - Complexity: O(1), and O(log n) for one that does not go to the end.
-  mutating func use(
+  package mutating func use(
     _ slot: EntrySlot, at time: Timestamp, order placement: Placement = .mostRecent
   ) {
     unstick(slot)
@@ -93,7 +82,7 @@ extension EntryIndex {
   /// The expiry of a slot's entry.
   func expiry(of slot: EntrySlot) -> PackedTime {
     let record = table.records[slot]
-    if let position = record.position(marked: EntryRecord.stuck) { return stuck[position].stamp }
+    if let place = record.position(marked: EntryRecord.stuck) { return stuck.nodes[place].stamp }
     return record.expiryNode == .none ? .never : expiries.nodes[record.expiryNode].stamp
   }
 

@@ -13,17 +13,13 @@ extension EntryIndex {
       let last = StampedSlot(newest, table.records[newest].lastAccess)
       // A slot with the last one's stamp that goes before it by name cannot follow it in the list.
       if placement == .byLastAccess || stamp == last.stamp, table.precedes(node, last) {
-        return enterAsStray(node)
+        table.records[slot].next = EntryRecord.stray
+        return strays.add(node, in: &table)
       }
     }
     table.records[slot].next = .none
     join(newest, slot)
     newest = slot
-  }
-
-  private mutating func enterAsStray(_ stray: StampedSlot) {
-    table.records[stray.slot].next = EntryRecord.stray
-    strays.add(stray, in: &table)
   }
 
   /// Takes a slot out of the order.
@@ -52,53 +48,40 @@ extension EntryIndex {
 extension EntryIndex {
   /// Takes out the entry that expired first among those that may go; nil if there is none.
   ///
-  /// - Complexity: O(k log n), with k − 1 entries before it that may not go.
+  /// - Complexity: O(log n + k²), with k − 1 entries before it that may not go.
   mutating func takeExpired(
     at now: Timestamp, where mayGo: (EntryName) -> Bool
   ) -> IndexedEntry? {
     let limit = PackedTime(now)
-    // Taken out and inserted again later, because the heap offers only its first element.
-    var spared: [StampedSlot] = []
-    defer { for node in spared { expiries.add(node, in: &table) } }
-    while let first = expiries.first, first.stamp <= limit {
-      if mayGo(table.name(of: first.slot)) { return take(first.slot) }
-      spared.append(first)
-      removeExpiry(of: first.slot)
-    }
-    return nil
+    let first = expiries.first(in: table) { $0.stamp > limit || mayGo(table.name(of: $0.slot)) }
+    guard let first, first.stamp <= limit else { return nil }
+    return take(first.slot)
   }
 
   /// Takes out the least recently used entry among those that may go, if a condition on its last
   /// access holds; else nil. Of entries of the same last access, the first by name goes.
   ///
-  /// - Complexity: O(k log n), with k − 1 entries before it that may not go, or O(k) if they never
-  ///   expire and were used here.
+  /// - Complexity: O(log n + k²), with k − 1 entries before it that may not go.
   mutating func takeLeastRecent(
     where mayGo: (EntryName) -> Bool, if isDue: (_ lastAccess: Timestamp) -> Bool
   ) -> IndexedEntry? {
-    var listed = oldest
-    // Taken out and inserted again later, as those that have expired.
-    var spared: [StampedSlot] = []
-    defer { for stray in spared { strays.add(stray, in: &table) } }
-    while let first = leastRecent(from: listed), isDue(first.stamp.timestamp) {
-      if mayGo(table.name(of: first.slot)) { return take(first.slot) }
-      if first.slot == listed {
-        listed = table.records[listed].next
-      } else {
-        spared.append(first)
-        strays.remove(at: 0, in: &table)
-      }
+    func isNext(_ node: StampedSlot) -> Bool {
+      !isDue(node.stamp.timestamp) || mayGo(table.name(of: node.slot))
     }
-    return nil
-  }
-
-  /// Returns the least recently used slot among the strays and those of the list from one on, with
-  /// its stamp; of several with the same stamp, the first by name.
-  func leastRecent(from listed: EntrySlot) -> StampedSlot? {
-    guard listed != .none else { return strays.first }
-    let first = StampedSlot(listed, table.records[listed].lastAccess)
-    guard let stray = strays.first, table.precedes(stray, first) else { return first }
-    return stray
+    var first = strays.first(in: table, where: isNext)
+    var listed = oldest
+    while listed != .none {
+      let node = StampedSlot(listed, table.records[listed].lastAccess)
+      // Looked at here, because the stamps of the list are in no order where a clock went back.
+      if let first, table.precedes(first, node) { break }
+      if isNext(node) {
+        first = node
+        break
+      }
+      listed = table.records[listed].next
+    }
+    guard let first, isDue(first.stamp.timestamp) else { return nil }
+    return take(first.slot)
   }
 
   /// Forgets an entry, and returns it.
@@ -123,34 +106,26 @@ extension EntryIndex {
     removeExpiry(of: slot)
     leaveOrder(slot)
     table.records[slot].next = EntryRecord.stuck
-    table.records[slot].previous = EntrySlot(stuck.count)
-    stuck.append(node)
+    stuck.add(node, in: &table)
   }
 
   /// Puts a slot back into the order and the heap if it is stuck. Called before it changes.
-  @inline(__always)
   mutating func unstick(_ slot: EntrySlot) {
-    if stuck.count > 0 { unstickNow(slot) }
-  }
-
-  private mutating func unstickNow(_ slot: EntrySlot) {
-    let record = table.records[slot]
-    guard let position = record.position(marked: EntryRecord.stuck) else { return }
-    let (node, last) = (stuck[position], stuck.removeLast())
-    if last.slot != slot {
-      stuck[position] = last
-      table.records[last.slot].previous = EntrySlot(position)
-    }
+    guard stuck.nodes.count > 0,
+      let position = table.records[slot].position(marked: EntryRecord.stuck)
+    else { return }
+    let expiry = stuck.nodes[position].stamp
+    stuck.remove(at: position, in: &table)
     stuckTotals -= sizes(of: slot)
-    enter(slot, record.lastAccess, .byLastAccess)
-    updateExpiry(of: slot, to: node.stamp)
+    enter(slot, table.records[slot].lastAccess, .byLastAccess)
+    updateExpiry(of: slot, to: expiry)
   }
 
   /// Puts some stuck entries back into the order and the heap, to be tried again.
   ///
   /// - Returns: Whether there are more.
   mutating func unstickSome() -> Bool {
-    for _ in 0..<min(64, stuck.count) { unstick(stuck[stuck.count - 1].slot) }
-    return stuck.count > 0
+    for _ in 0..<64 { if let first = stuck.first { unstick(first.slot) } }
+    return stuck.first != nil
   }
 }

@@ -7,10 +7,10 @@ import LarderSystem
 /// is a snapshot, which can be read outside of the lock.
 ///
 /// ```
-///  table     digest 16, chain 4, extension 3, top of the length 1,  bucket 4
+///  table     digest 16, chain 4, extension 3, top of the length 1, bucket 4
 ///            record 56: see EntryRecord
-///  strays                        last access 8 and slot 4 of those out of order
-///  expiries                           expiry 8 and slot 4 of those that expire
+///  strays    last access 8 and slot 4 of those out of order
+///  expiries  expiry 8 and slot 4 of those that expire
 /// ```
 ///
 /// An entry takes 96 bytes, or 84 if it never expires. Its parts lie in arrays of chunks, under its
@@ -39,11 +39,11 @@ package struct EntryIndex: Sendable {
   /// The ends of the list; `.none` if it is empty.
   var oldest = EntrySlot.none
   var newest = EntrySlot.none
-  var strays = SlotHeap(of: .strays)
-  var expiries = SlotHeap(of: .expiries)
-  /// The entries that are in no order and no heap, because their files could not be removed, with
+  var strays = SlotHeap()
+  var expiries = SlotHeap(placesExpiries: true)
+  /// The entries of which nothing chooses one to go, because their files could not be removed, with
   /// their expiries; see `stick(_:)`.
-  var stuck = ChunkedArray<StampedSlot>()
+  var stuck = SlotHeap()
   package internal(set) var totals = IndexTotals()
   /// The sizes of the stuck entries, which `totals` includes.
   var stuckTotals = IndexTotals()

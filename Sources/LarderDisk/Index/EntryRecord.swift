@@ -18,8 +18,8 @@ struct EntryRecord: Sendable {
   /// The position in the heap of expiries; `.none` if the entry never expires or is stuck.
   var expiryNode = EntrySlot.none
   var lastAccess: PackedTime
-  /// The slot before this one in the list of last access. Of a stray the position in its heap, and
-  /// of a stuck entry that among the stuck, so that no other slot takes memory for them.
+  /// The slot before this one in the list of last access. Of a stray or a stuck entry the position
+  /// in its heap, so that no other slot takes memory for it.
   var previous = EntrySlot.none
   /// The slot after this one in the list, or a mark.
   var next = EntrySlot.none
@@ -33,14 +33,11 @@ struct EntryRecord: Sendable {
 }
 
 /// The facts that an index keeps of a file: 36 bytes.
-///
-/// The upper 8 bits of the length are with the name; see `NameTable.Identity`.
 struct EntryFacts: Sendable, Equatable {
-  /// The inode. With the change time, it tells this state of the file from any other.
   let inode: UInt64
   let changeTime: PackedTime
   private var keyTag: UInt64 = 0
-  /// The lower 32 of the 40 bits of the length.
+  /// The lower 32 of the 40 bits of the length; the upper 8 are with the name.
   let lengthBottom: UInt32
   /// The allocated size in units of 512 bytes, so that 31 bits reach to 1 TiB. The top bit is set
   /// if the check proved that the file has no extended data.
@@ -67,7 +64,6 @@ struct EntryFacts: Sendable, Equatable {
 
   var allocatedByteCount: UInt64 { UInt64(blockCount) * 512 }
 
-  /// The result of the check of attribute and content for this inode and change time.
   var proof: FileProof? {
     get {
       let lifetime: Lifetime

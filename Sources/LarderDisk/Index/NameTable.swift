@@ -90,13 +90,11 @@ struct NameTable<Record: Sendable>: Sendable {
     let identity = identities[slot]
     extensions.endUse(of: identity.extensionNumber)
     // The digest stays, because the extension's number alone marks a slot as free.
-    identities[slot] = Identity(identity.digest, ExtensionNumbers.unused, next: firstFree)
-    firstFree = slot
+    identities[slot] = Identity(
+      identity.digest, ExtensionNumbers.unused, next: exchange(&firstFree, with: slot))
     count -= 1
   }
-}
 
-extension NameTable {
   /// Returns the name that has a slot.
   func name(of slot: EntrySlot) -> EntryName {
     let identity = identities[slot]
@@ -129,9 +127,7 @@ extension NameTable {
     precondition(slotCount < UInt32.max - 2, "an index holds fewer than 2³² − 3 entries")
     return EntrySlot(slotCount)
   }
-}
 
-extension NameTable {
   /// Returns the bucket of a name: its hash under the mask, with one bit less if there is no such
   /// bucket yet.
   ///

@@ -8,20 +8,27 @@ import LarderBasics
 ///
 /// - Complexity: O(1) for what reads, O(log n) for what changes.
 struct SlotHeap: Sendable {
-  /// What the stamps of a heap are, which decides where a record keeps the position of its node.
-  enum Kind: Sendable {
-    case expiries
-    case strays
-  }
-
-  private let kind: Kind
+  /// Whether a record keeps the position of its node as `expiryNode`, or as `previous`.
+  private let placesExpiries: Bool
   private(set) var nodes = ChunkedArray<StampedSlot>()
 
-  init(of kind: Kind) {
-    self.kind = kind
-  }
+  init(placesExpiries: Bool = false) { self.placesExpiries = placesExpiries }
 
   var first: StampedSlot? { nodes.count > 0 ? nodes[0] : nil }
+
+  /// Returns the first node that fulfils a condition, and asks it of no node after that.
+  ///
+  /// - Complexity: O(k²), with k − 1 nodes before it.
+  func first(in table: EntryTable, where isMeant: (StampedSlot) -> Bool) -> StampedSlot? {
+    // The nodes right below those that are not meant, one of which comes next.
+    var edge = nodes.count > 0 ? [0] : []
+    while let next = edge.min(by: { table.precedes(nodes[$0], nodes[$1]) }) {
+      if isMeant(nodes[next]) { return nodes[next] }
+      edge.removeAll { $0 == next }
+      edge += (4 * next + 1..<4 * next + 5).clamped(to: 0..<nodes.count)
+    }
+    return nil
+  }
 
   mutating func add(_ node: StampedSlot, in table: inout EntryTable) {
     nodes.append(node)
@@ -55,9 +62,10 @@ struct SlotHeap: Sendable {
 
   private mutating func set(_ node: StampedSlot, at position: Int, in table: inout EntryTable) {
     nodes[position] = node
-    switch kind {
-    case .expiries: table.records[node.slot].expiryNode = EntrySlot(position)
-    case .strays: table.records[node.slot].previous = EntrySlot(position)
+    if placesExpiries {
+      table.records[node.slot].expiryNode = EntrySlot(position)
+    } else {
+      table.records[node.slot].previous = EntrySlot(position)
     }
   }
 
@@ -82,11 +90,7 @@ extension EntryTable {
   /// Whether a node goes before another one: by its stamp; if both are the same, by name.
   @inline(__always)
   func precedes(_ a: StampedSlot, _ b: StampedSlot) -> Bool {
-    a.stamp == b.stamp ? precedesByName(a.slot, b.slot) : a.stamp < b.stamp
-  }
-
-  private func precedesByName(_ a: EntrySlot, _ b: EntrySlot) -> Bool {
-    name(of: a) < name(of: b)
+    a.stamp == b.stamp ? name(of: a.slot) < name(of: b.slot) : a.stamp < b.stamp
   }
 }
 

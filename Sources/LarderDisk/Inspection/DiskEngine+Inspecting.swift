@@ -99,8 +99,8 @@ extension DiskEngine {
       if case .key(let key) = attribute.proof, MD5.digest(of: key.span) != look.name.digest {
         return .damaged
       }
-      let testimony = EntryReader.Testimony(attribute: attribute, extendedData: look.extendedData)
-      return try EntryReader.matches(file, testimony) ? .sound : .damaged
+      var testimony = EntryReader.Testimony(attribute: attribute, extendedData: look.extendedData)
+      return try EntryReader.matches(file, &testimony) ? .sound : .damaged
     }
   }
 }

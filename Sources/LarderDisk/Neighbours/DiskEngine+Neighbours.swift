@@ -139,7 +139,7 @@ extension DiskEngine {
   ///
   /// - Parameter status: The file that this thread has stored or stamped.
   func followEvents(ofHeld name: EntryName, _ status: FileStatus) {
-    guard mayBe(.hasLateEvents), withState({ $0.locks.takeMark(of: name) }) else { return }
+    guard finds({ $0.locks.takeMark(of: name) }) else { return }
     let isOther = lookHeld(name)
     withState { state in
       // A scan may have taken in another process's file, and a limit may have evicted it since.
@@ -151,7 +151,7 @@ extension DiskEngine {
 
   /// Whether events of a held name wait for the thread that holds it.
   package func hasLateEvents(of name: EntryName) -> Bool {
-    mayBe(.hasLateEvents) && withState { $0.locks.isMarked(name) }
+    finds { $0.locks.isMarked(name) }
   }
 }
 
@@ -213,7 +213,7 @@ extension DiskEngine {
   /// - Complexity: One system call if they have done nothing.
   func catchUp() -> Bool {
     // Another thread may have told the index but not memory, and the event is then ignored.
-    hasEvents && upkeep(try watching.catchUp(self)) == true && !mayBe(.isAhead)
+    hasEvents && upkeep(try watching.catchUp(self)) == true && !finds { $0.untoldCount > 0 }
   }
 
   /// Stops following events, because the engine ends.

@@ -97,7 +97,9 @@ extension EngineState {
     switch sighting {
     case .known: return finding.isPassing ? .isLearned : .outdatesReaders
     case .used(let time):
-      catalog.index.touch(name, at: time, order: .byLastAccess)
+      if let slot = catalog.index.slot(of: name) {
+        catalog.index.use(slot, at: time, order: .byLastAccess)
+      }
       catalog.uses.advance(to: time)
       return []
     case .changed where known == nil && clearing.hidesFiles:

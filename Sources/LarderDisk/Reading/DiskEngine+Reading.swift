@@ -231,25 +231,24 @@ extension DiskEngine {
     let expiry = status.modification.asExpiry
     let extended = context.extending.extendedExpiry(
       of: expiry, lifetime: proof.lifetime, at: context.now)
-    let lag = recency.lag(for: proof.lifetime, context.extending)
-    let isDue = isDue(status, proof.lifetime, context.extending, context.now)
+    let lag = dueLag(status, proof.lifetime, context.extending, context.now)
     let (effects, (access, kept)) = learn(name) { state in
       state.counters.countHit(of: status.byteCount)
       let access = state.catalog.uses.issueAccess(at: context.now)
       let (effects, kept) = state.use(
         IndexedEntry(name: name, status: status, lastAccess: access, proof: proof), status,
-        isDue: isDue && lag > .zero, extended: extended,
+        isDue: lag ?? 0 > 0, extended: extended,
         isCurrent: generations.isCurrent(context.generation), hasEvents: hasEvents)
       return (effects, (access, kept))
     }
     // A file that is to be removed, or was replaced, gets no stamp.
-    guard isDue, !effects.contains(.isStray) else { return kept }
+    guard let lag, !effects.contains(.isStray) else { return kept }
     // A pending use would not agree with the newer state of the file that the index has.
-    if lag == .zero || effects.contains(.isOlder) {
+    if lag == 0 || effects.contains(.isOlder) {
       return stampAtOnce(descriptor, name, status, access: access, expiry: extended, context)
         ?? kept
     }
-    planDrain(within: lag)
+    planDrain(within: .nanoseconds(lag))
     return kept
   }
 
@@ -271,36 +270,35 @@ extension DiskEngine {
     _ subject: Subject, _ status: FileStatus, _ context: ReadContext, counts: Bool
   ) -> Recall {
     let tag = subject.key.tag
-    let (recall, lag) = withState { state -> (Recall, Int64) in
+    let (recall, lag) = withState { state -> (Recall, Int64?) in
       let known = state.catalog.index.verified(
         subject.name, inode: status.inode, changeTime: status.change, keyTag: tag)
-      var recall = Recall(proof: known?.proof)
-      var (isDue, lag) = (false, Int64(0))
+      var (recall, lag) = (Recall(proof: known?.proof), Int64?.none)
       if counts, let known {
-        isDue = self.isDue(status, known.proof.lifetime, context.extending, context.now)
-        if isDue { lag = recency.lagNanoseconds(for: known.proof.lifetime, context.extending) }
+        lag = dueLag(status, known.proof.lifetime, context.extending, context.now)
       }
-      guard counts, let known, !isDue || lag > 0 else {
+      guard counts, let known, lag != 0 else {
         recall.pendingExpiry = state.catalog.uses.expiry(of: subject.name, status)
-        return (recall, 0)
+        return (recall, nil)
       }
       state.counters.countHit(of: status.byteCount)
       let access = state.catalog.uses.issueAccess(at: context.now)
       recall.kept = state.catalog.use(
-        known.slot, of: subject.name, status, at: access, isDue: isDue,
+        known.slot, of: subject.name, status, at: access, isDue: lag != nil,
         extended: context.extending.extendedExpiry(
           of: status.modification.asExpiry, lifetime: known.proof.lifetime, at: context.now))
       return (recall, lag)
     }
-    if lag > 0 { planDrain(within: .nanoseconds(lag)) }
+    if let lag { planDrain(within: .nanoseconds(lag)) }
     return recall
   }
 
-  /// Whether a use must reach the disk: the stored last access is older than the lag allowed.
-  func isDue(
+  /// Returns the lag, in nanoseconds, with which a use must reach the disk; nil if it need not.
+  func dueLag(
     _ status: FileStatus, _ lifetime: Lifetime, _ extending: ExpirationExtending, _ now: Timestamp
-  ) -> Bool {
-    !isReadOnly
-      && recency.isDue(stored: min(status.lastAccess, now), now: now, lifetime: lifetime, extending)
+  ) -> Int64? {
+    if isReadOnly { return nil }
+    return recency.dueLag(
+      stored: min(status.lastAccess, now), now: now, lifetime: lifetime, extending)
   }
 }

@@ -47,18 +47,9 @@ package struct EntryReader: Sendable {
     var content: [UInt8] = []
     /// The extended data; nil if it was not read.
     var extendedData: [UInt8]?
-    var contentHash: UInt64? { attribute?.contentHash }
     var lifetime: Lifetime { attribute?.lifetime ?? .unknown }
     /// Whether there may be extended data.
     var hasData: Bool { extendedData?.isEmpty != true }
-
-    /// Returns the extended data, read from the file unless it was before.
-    mutating func readData(of file: borrowing FileDescriptor) throws(Errno) -> [UInt8] {
-      if let extendedData { return extendedData }
-      let data = try EntryReader.extendedData(of: file)
-      extendedData = data
-      return data
-    }
   }
 
   /// The result of checking a file.
@@ -144,7 +135,7 @@ package struct EntryReader: Sendable {
     }
     let mustCheck = proof == nil && checksContent
     if purpose == .file {
-      if mustCheck, try !Self.matches(file, testimony) { return .rejected(.damaged) }
+      if mustCheck, try !Self.matches(file, &testimony) { return .rejected(.damaged) }
       return .accepted(testimony)
     }
     // A sparse file can have any length, and asking for more memory than there is would end the
@@ -152,9 +143,7 @@ package struct EntryReader: Sendable {
     guard SystemEnvironment.mayHold(status.byteCount) else { throw .noMemory }
     let content = if let bytes { bytes } else { try file.read(upTo: Int(status.byteCount)) }
     guard content.count == Int(status.byteCount) else { return .rejected(.damaged) }
-    if mustCheck, try !Self.matches(content.span, of: file, &testimony) {
-      return .rejected(.damaged)
-    }
+    if mustCheck, try !Self.matches(file, &testimony, content) { return .rejected(.damaged) }
     testimony.content = content
     return .accepted(testimony)
   }
@@ -231,30 +220,21 @@ package struct EntryReader: Sendable {
   /// Extended data that was not read is read only if the content alone does not have the recorded
   /// hash. If it has, none was stored with it.
   ///
+  /// - Parameter content: Nil if the file is to be read in pieces, and rewound.
   /// - Complexity: O(bytes).
   static func matches(
-    _ content: Span<UInt8>, of file: borrowing FileDescriptor, _ testimony: inout Testimony
+    _ file: borrowing FileDescriptor, _ testimony: inout Testimony, _ content: [UInt8]? = nil
   ) throws(Errno) -> Bool {
-    guard let contentHash = testimony.contentHash else { return true }
-    let hash = ContentHash(content)
+    guard let contentHash = testimony.attribute?.contentHash else { return true }
+    let hash = if let content { ContentHash(content.span) } else { try self.hash(of: file) }
+    if content == nil { try file.seek(to: 0) }
     if testimony.extendedData == nil && hash.finalize() == contentHash {
       testimony.extendedData = []
       return true
     }
-    return hash.finalize(with: try testimony.readData(of: file)) == contentHash
-  }
-
-  /// Whether a file's content and extended data are those that were stored. Reads the file in
-  /// pieces and rewinds it.
-  static func matches(
-    _ file: borrowing FileDescriptor, _ testimony: Testimony
-  ) throws(Errno) -> Bool {
-    guard let contentHash = testimony.contentHash else { return true }
-    var testimony = testimony
-    let data = try testimony.readData(of: file)
-    let hash = try hash(of: file, data)
-    try file.seek(to: 0)
-    return hash == contentHash
+    let data = if let data = testimony.extendedData { data } else { try extendedData(of: file) }
+    testimony.extendedData = data
+    return hash.finalize(with: data) == contentHash
   }
 
   /// Whether a file is a hole and not a value: too long for the memory, with few blocks on the
@@ -267,14 +247,12 @@ package struct EntryReader: Sendable {
       && !SystemEnvironment.mayHold(status.byteCount)
   }
 
-  /// Returns the hash of a file's content from the present offset on, followed by extended data.
+  /// Returns the hash of a file's content from the present offset on.
   ///
   /// - Throws: `.noMemory` for a file that is a hole, as reading its value does.
-  package static func hash(
-    of file: borrowing FileDescriptor, _ extendedData: [UInt8]
-  ) throws(Errno) -> UInt64 {
+  package static func hash(of file: borrowing FileDescriptor) throws(Errno) -> ContentHash {
     guard !isHollow(try file.status()) else { throw .noMemory }
-    return try ContentHash(ofRest: file).finalize(with: extendedData)
+    return try ContentHash(ofRest: file)
   }
 }
 

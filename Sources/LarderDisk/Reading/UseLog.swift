@@ -78,10 +78,8 @@ extension UseLog {
       inode: status.inode, expirySeen: status.modification, lastAccess: access, expiry: promised)
   }
 
-  /// Forgets the pending use of a name, because its file is gone or was replaced.
-  mutating func forget(_ name: EntryName) { pending[name] = nil }
-
-  /// Takes the pending use of a name, which the caller writes.
+  /// Takes the pending use of a name, which the caller writes unless the file is another or gone.
+  @discardableResult
   mutating func take(_ name: EntryName) -> PendingStamp? { pending.removeValue(forKey: name) }
 
   /// Forgets all pending uses.
@@ -129,14 +127,10 @@ extension UseLog {
 }
 
 extension EngineState {
-  /// Notes a use of a file that was read, and makes the file the entry of its name if it is still
-  /// that.
+  /// Notes a use of a file that was read, as `Catalog.use` does, and makes the file the entry of
+  /// its name if it is still that.
   ///
-  /// - Parameters:
-  ///   - isDue: Whether the use has to reach the disk and waits for a drain.
-  ///   - extended: The expiry to which the use extends, if it is due.
-  /// - Returns: What follows, and the expiry that the disk has, or will have when the pending stamp
-  ///   is written.
+  /// - Returns: What follows, and the expiry that `Catalog.use` returns.
   mutating func use(
     _ entry: IndexedEntry, _ status: FileStatus, isDue: Bool, extended: Timestamp?,
     isCurrent: @autoclosure () -> Bool, hasEvents: @autoclosure () -> Bool
@@ -148,7 +142,9 @@ extension EngineState {
       let hit = Evidence.hit(isUnlinked: status.linkCount == 0, hasEvents: hasEvents())
       effects = settle(
         Finding(name: name, met: entry, evidence: hit), isCurrent: isCurrent(), at: access)
-      if effects.contains(.isOlder) { catalog.index.touch(name, at: access) }
+      if effects.contains(.isOlder), let newer = catalog.index.slot(of: name) {
+        catalog.index.use(newer, at: access)
+      }
       if effects.isDisjoint(with: [.isOlder, .isStray]) {
         catalog.index.upsert(entry, order: .mostRecent)
         slot = catalog.index.slot(of: name)
@@ -179,23 +175,23 @@ package struct Recency: Sendable {
   /// Returns the lag allowed for an entry: the granularity, or 1/16 of its lifetime if that is
   /// shorter and a use extends the expiry.
   package func lag(for lifetime: Lifetime, _ extending: ExpirationExtending) -> Duration {
-    .nanoseconds(lagNanoseconds(for: lifetime, extending))
+    .nanoseconds(nanoseconds(for: lifetime, extending))
   }
 
-  /// Whether the stored last access is so old that a use now is stamped.
+  /// Returns the lag allowed for an entry, in nanoseconds, if the stored last access is so old that
+  /// a use now is stamped; else nil. Zero asks for a stamp at once.
   ///
   /// A stored access in the future counts as now, so it is not due. The next due stamp corrects it.
   ///
   /// - Parameter stored: The last access as the file has it.
-  func isDue(
+  func dueLag(
     stored: Timestamp, now: Timestamp, lifetime: Lifetime, _ extending: ExpirationExtending
-  ) -> Bool {
-    let lag = lagNanoseconds(for: lifetime, extending)
-    return lag == 0 || now.nanoseconds(since: stored) > lag
+  ) -> Int64? {
+    let lag = nanoseconds(for: lifetime, extending)
+    return lag == 0 || now.nanoseconds(since: stored) > lag ? lag : nil
   }
 
-  /// Returns the lag allowed for an entry, in nanoseconds.
-  func lagNanoseconds(for lifetime: Lifetime, _ extending: ExpirationExtending) -> Int64 {
+  private func nanoseconds(for lifetime: Lifetime, _ extending: ExpirationExtending) -> Int64 {
     // An entry that lives for a minute and lags by a minute would expire while it is being used.
     guard extending != .off, case .seconds(let count) = lifetime else { return nanoseconds }
     // A sixteenth of a second.

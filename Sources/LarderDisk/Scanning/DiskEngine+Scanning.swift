@@ -151,7 +151,7 @@ extension DiskEngine {
         state.counters.upkeepFailures[errno, default: 0] += 1
       }
       state.catalog.scans.end(number, outcome, foreignCount: foreignCount)
-      if isReadOnly || state.evictions.hasWaitingTrim { return false }
+      if isReadOnly || state.evictions.waitingTrimCount > 0 { return false }
       state.beginPurge(configuration, sparing: nil)
       return true
     }

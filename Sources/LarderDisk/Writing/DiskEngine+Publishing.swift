@@ -139,13 +139,13 @@ extension DiskEngine {
   ) {
     let extended = expiry > seal.expiry ? expiry : nil
     let extending = extended == nil ? ExpirationExtending.off : .lifetime
-    let isDue = isDue(status, seal.lifetime, extending, access)
+    let lag = dueLag(status, seal.lifetime, extending, access)
     withState { state in
       guard let slot = state.catalog.index.slot(of: name) else { return }
       _ = state.catalog.use(
-        slot, of: name, status, at: access, isDue: isDue, extended: extended)
+        slot, of: name, status, at: access, isDue: lag != nil, extended: extended)
     }
-    if isDue { planDrain(within: recency.lag(for: seal.lifetime, extending)) }
+    if let lag { planDrain(within: .nanoseconds(lag)) }
   }
 
   /// Frees the name of a store that must find no value: removes a file that holds none.

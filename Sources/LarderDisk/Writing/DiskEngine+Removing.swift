@@ -238,7 +238,7 @@ extension DiskEngine {
           noteUpkeepFailure(errno)
           progress.add(BulkRemoval(.failed, of: 0))
         }
-        if piece.isLast || !mayBe(.hidesFiles) { break }
+        if piece.isLast || !finds({ $0.clearing.hidesFiles }) { break }
       }
       if configuration.durability == .durable { try handle.descriptor.synchronize() }
     } catch {

@@ -298,7 +298,8 @@ struct HandStamp: Sendable {
   ) throws(Errno) -> (UInt64, FileStatus) {
     var before = try file.status()
     while true {
-      let hash = try EntryReader.hash(of: file, try EntryReader.extendedData(of: file))
+      let data = try EntryReader.extendedData(of: file)
+      let hash = try EntryReader.hash(of: file).finalize(with: data)
       let after = try file.status()
       if after.change == before.change { return (hash, after) }
       before = after

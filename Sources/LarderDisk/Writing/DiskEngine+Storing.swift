@@ -159,9 +159,12 @@ extension DiskEngine {
   func stage(
     _ name: EntryName, toHold byteCount: Int = 0, mayBeUnnamed: Bool = true
   ) throws(CacheError) -> StagedFile {
-    if mayBe(.mustLook) { lookAround() }
+    let (isNew, mustLook) = withState { state in
+      let isNew = mayBeUnnamed && !state.catalog.index.contains(name)
+      return (isNew, state.isScanned && state.evictions.mustLook)
+    }
+    if mustLook { lookAround() }
     waitForClearing(toHold: byteCount)
-    let isNew = mayBeUnnamed && withState { !$0.catalog.index.contains(name) }
     try revalidate(isUrgent: false, mayMake: true, "store")
     do throws(CacheError) {
       return try attempt(

@@ -138,7 +138,7 @@ extension EngineState {
   ) -> Publication {
     counters.countStore(of: entry.byteCount)
     guard isInPlace, replacements.count == epoch.replacementCount else {
-      catalog.uses.forget(entry.name)
+      catalog.uses.take(entry.name)
       return .astray
     }
     let isLate =

@@ -1,4 +1,4 @@
-package import LarderDigest
+import LarderDigest
 package import LarderSystem
 
 /// A file in the cache's directory that is being written and is not an entry yet.

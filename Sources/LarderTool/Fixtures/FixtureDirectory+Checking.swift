@@ -87,9 +87,8 @@ extension FixtureDirectory {
       let start = source.manifest.latestAccess ?? Self.start
       return try onFixture(path, "check") { () throws(Errno) in
         if Self.hasConflict(try file.read(upTo: 16 << 20, at: 0)) { return .conflicted }
-        guard try EntryReader.hash(of: file, line.extendedData) == line.contentHash else {
-          return .changed
-        }
+        let hash = try EntryReader.hash(of: file).finalize(with: line.extendedData)
+        if hash != line.contentHash { return .changed }
         return line.isKept && line.expiry <= start ? .expired : nil
       }
     }

@@ -108,7 +108,7 @@ struct EngineStateTests {
     #expect(
       state.catalog.index.totals.count == 0 && state.catalog.uses.isEmpty)
     #expect(!state.hidesFile(named: name) && state.evictions.purge == nil)
-    #expect(state.replacements.mustLock && state.rarities == .mustLock)
+    #expect(state.replacements.mustLock && state.hasRarity)
     #expect(state.catalog.scans.needsScan && !state.catalog.scans.isOngoing)
     // The removal of everything has not ended yet, and the name is still held.
     #expect(state.clearing.isRunning && state.locks.held == [name] && state.snapshot.stores == 1)
@@ -158,15 +158,16 @@ struct EngineStateTests {
     #expect(state.clearing.mayBegin)
   }
 
-  @Test func `a read checks four flags`() {
+  @Test(
+    arguments: [
+      { $0.locks.mark(IndexSample.name(0)) }, { $0.replacements.count += 1 },
+      { _ = $0.beginClearing() }, { $0.untoldCount += 1 },
+    ] as [@Sendable (inout EngineState) -> Void])
+  func `a read checks one flag of four rarities`(rarity: @Sendable (inout EngineState) -> Void) {
     var state = EngineState()
-    #expect(state.rarities == [])
-    _ = state.locks.take(name)
-    state.locks.mark(name)
-    #expect(state.rarities == .hasLateEvents)
-    state.replacements.count += 1
-    hideEverything(in: &state)
-    #expect(state.rarities == [.hasLateEvents, .mustLock, .hidesFiles])
+    #expect(!state.hasRarity)
+    rarity(&state)
+    #expect(state.hasRarity)
   }
 }
 

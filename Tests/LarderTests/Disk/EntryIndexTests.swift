@@ -222,7 +222,7 @@ struct EntryIndexTests {
     #expect(index.stuckTotals.count == 1 && index.contradiction == nil)
     #expect(index.nextExpiry == Timestamp(seconds: 10))
     while index.unstickSome() {}
-    #expect(index.stuck.count == 0 && index.stuckTotals == IndexTotals())
+    #expect(index.stuck.nodes.count == 0 && index.stuckTotals == IndexTotals())
     #expect(index.contradiction == nil)
     #expect(index.numbers() == [1, 3, 4, 6, 2])
   }

@@ -6,36 +6,41 @@ import Testing
 @testable import LarderSystem
 
 struct `Trust in directories` {
-  private func trust(
+  private let refusal = DirectoryLocation.refusal
+
+  private func objection(
     _ mode: UInt32, owner: UInt32, group: UInt32 = 50, of user: UInt32 = 1000,
     sharesWithGroup: Bool = false
-  ) -> DirectoryTrust {
+  ) -> Errno? {
     var raw = stat()
     raw.st_uid = owner
     raw.st_gid = group
     raw.st_mode = S_IFDIR | mode
-    return DirectoryTrust(
-      FileStatus(raw), user: user, group: 1000, sharesWithGroup: sharesWithGroup,
+    return DirectoryLocation.objection(
+      to: FileStatus(raw), user: user, group: 1000, sharesWithGroup: sharesWithGroup,
       isMember: sharesWithGroup && group == 50)
   }
 
   @Test func `others own or can write to an unsafe directory`() {
-    #expect(trust(0o700, owner: 1000) == .safe && trust(0o755, owner: 1000) == .safe)
-    #expect(trust(0o700, owner: 1001) == .refused && trust(0o755, owner: 1001) == .refused)
-    #expect(trust(0o1777, owner: 0) == .refused && trust(0o702, owner: 1000) == .refused)
-    #expect(trust(0o770, owner: 1000, group: 51) == .refused)
-    #expect(trust(0o770, owner: 1000, group: 1000) == .safe)
-    #expect(trust(0o2770, owner: 1001, sharesWithGroup: true) == .safe)
-    #expect(trust(0o2770, owner: 1001, group: 51, sharesWithGroup: true) == .refused)
-    #expect(trust(0o700, owner: 1001, of: 0) == .refused)
+    #expect(objection(0o700, owner: 1000) == nil && objection(0o755, owner: 1000) == nil)
+    #expect(objection(0o700, owner: 1001) == refusal)
+    #expect(objection(0o755, owner: 1001) == refusal)
+    #expect(objection(0o1777, owner: 0) == refusal)
+    #expect(objection(0o702, owner: 1000) == refusal)
+    #expect(objection(0o770, owner: 1000, group: 51) == refusal)
+    #expect(objection(0o770, owner: 1000, group: 1000) == nil)
+    #expect(objection(0o2770, owner: 1001, sharesWithGroup: true) == nil)
+    #expect(objection(0o2770, owner: 1001, group: 51, sharesWithGroup: true) == refusal)
+    #expect(objection(0o700, owner: 1001, of: 0) == refusal)
   }
 
   @Test func `a directory in which root alone can store is root's`() {
-    #expect(trust(0o755, owner: 0) == .roots && trust(0o700, owner: 0) == .roots)
-    #expect(trust(0o2750, owner: 0, sharesWithGroup: true) == .roots)
-    #expect(trust(0o755, owner: 0, of: 0) == .safe)
-    #expect(trust(0o2770, owner: 0, sharesWithGroup: true) == .safe)
-    #expect(trust(0o770, owner: 0, group: 1000) == .safe)
+    #expect(objection(0o755, owner: 0) == .permissionDenied)
+    #expect(objection(0o700, owner: 0) == .permissionDenied)
+    #expect(objection(0o2750, owner: 0, sharesWithGroup: true) == .permissionDenied)
+    #expect(objection(0o755, owner: 0, of: 0) == nil)
+    #expect(objection(0o2770, owner: 0, sharesWithGroup: true) == nil)
+    #expect(objection(0o770, owner: 0, group: 1000) == nil)
   }
 
   @Test(.enabled(if: ProcessIdentity.user != 0))

@@ -68,15 +68,24 @@ extension EntryIndex {
   /// Returns all entries, the least recently used first. Those used at the same time go by name.
   func entriesInOrder() -> [IndexedEntry] {
     var (rest, entries) = (self, [IndexedEntry]())
-    while let slot = rest.leastRecent(from: rest.oldest)?.slot {
-      entries.append(rest.entry(at: slot))
-      rest.leaveOrder(slot)
+    while let entry = rest.takeLeastRecent(where: { _ in true }, if: { _ in true }) {
+      entries.append(entry)
     }
-    return entries + (0..<stuck.count).map { entry(at: stuck[$0].slot) }
+    return entries + (0..<stuck.nodes.count).map { entry(at: stuck.nodes[$0].slot) }
   }
 }
 
 extension EntryIndex {
+  /// Notes the last access of the entry of a name, and returns whether there is one.
+  @discardableResult
+  mutating func touch(
+    _ name: EntryName, at time: Timestamp, order placement: Placement = .mostRecent
+  ) -> Bool {
+    guard let slot = slot(of: name) else { return false }
+    use(slot, at: time, order: placement)
+    return true
+  }
+
   /// Sets the expiry of the entry of a name, and returns whether there is one.
   @discardableResult
   mutating func setExpiry(_ expiry: Timestamp, of name: EntryName) -> Bool {

@@ -50,7 +50,7 @@ struct `The life of a cache` {
         _ = try cache.read(subject, for: .value, extending: .off)?.bytes
       },
       #expect(throws: CacheError.self) {
-        try cache.store(cache.request("k", nil, []), encoding: { [2] })
+        try cache.store([UInt8](repeating: 2, count: 1).span, cache.request("k", nil, []))
       },
     ]
     #expect(errors.map { $0?.code } == [.closed, .closed])

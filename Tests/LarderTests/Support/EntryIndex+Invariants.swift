@@ -24,8 +24,8 @@ extension EntryIndex {
       sum += sizes(of: slot)
     }
     var stuckSum = IndexTotals()
-    for position in 0..<stuck.count {
-      let slot = stuck[position].slot
+    for position in 0..<stuck.nodes.count {
+      let slot = stuck.nodes[position].slot
       if !table.isUsed(slot) { return "a stuck slot has no entry" }
       if table.records[slot].position(marked: EntryRecord.stuck) != position {
         return "a stuck slot is in another place"
