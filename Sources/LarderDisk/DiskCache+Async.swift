@@ -160,10 +160,9 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     _ body: @escaping @Sendable (borrowing EntryFile) throws -> Result
   ) async throws -> Result? {
-    let key = key.cacheKey
-    return try await lending.run("withFile") {
-      Swift.Result { try self.withFile(forKey: key, extending: extending, body) }
-    }.get()
+    guard let file = try await openFile(forKey: key, extending: extending) else { return nil }
+    defer { file.end() }
+    return try await lending.run("withFile") { Swift.Result { try file.lend(to: body) } }.get()
   }
 
   /// Makes an entry of a file that was edited or made by hand. Its content stays as it is.

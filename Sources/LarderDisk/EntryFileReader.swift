@@ -69,14 +69,22 @@ public final class EntryFileReader: Sendable {
         let start = offset ?? self.readCount.load(ordering: .relaxed)
         let rest = Swift.max(0, self.byteCount - start)
         let bytes = try file?.read(from: start, Swift.min(count, rest))
-        guard let bytes else {
-          throw CacheError(
-            .closed, operation: "read", underlying: "the closure that was lent this has ended")
-        }
+        guard let bytes else { throw Self.ended }
         if offset == nil { self.readCount.wrappingAdd(bytes.count, ordering: .relaxed) }
         return bytes
       }
     }
+  }
+
+  /// Lends the file to a closure that is not asynchronous, and closes it.
+  func lend<Result>(to body: (borrowing EntryFile) throws -> Result) throws -> Result {
+    guard let file = open.file.withLock({ $0.take() }) else { throw Self.ended }
+    hasEnded.store(true, ordering: .relaxed)
+    return try body(file)
+  }
+
+  private static var ended: CacheError {
+    CacheError(.closed, operation: "read", underlying: "the closure that was lent this has ended")
   }
 
   /// Closes the file, on one of the cache's threads, because that can take long for a removed file.

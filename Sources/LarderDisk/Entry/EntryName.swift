@@ -87,6 +87,8 @@ package struct EntryName: Sendable, Hashable, Comparable, CustomStringConvertibl
 struct TemporaryName: Sendable {
   let fileName: FileName
   private let isReusable: Bool
+  // A child that was forked meanwhile must not write under this name.
+  private let forkCount = ProcessIdentity.forkCount
 
   // All caches of the process share the names, because two engines may use one directory for a
   // moment. A forked child begins again, because its names have its process ID.
@@ -156,6 +158,7 @@ struct TemporaryName: Sendable {
   /// It is not given back if another process's file turned out to have it: it would be tried for
   /// ever.
   func giveBack() {
-    if isReusable { Self.names.own.value.withLock { $0.free.append(fileName) } }
+    guard isReusable, forkCount == ProcessIdentity.forkCount else { return }
+    Self.names.own.value.withLock { $0.free.append(fileName) }
   }
 }

@@ -57,7 +57,7 @@ extension DiskEngine {
       }
       var stream = try EntryStream(self, request.subject.name, toHold: content.count)
       try stream.write(content)
-      return try finish(&stream, request)
+      return try finish(&stream, request, content)
     }
   }
 
@@ -111,12 +111,21 @@ extension DiskEngine {
 
   /// Publishes a value that was written. If its directory was removed meanwhile, the content is
   /// copied from the open file to a file in the directory that is there now.
+  ///
+  /// - Parameter content: The value, if it is in memory. If the disk is full, it is written once
+  ///   more to another file, because what a flush could not write is lost.
   private func finish(
-    _ stream: inout EntryStream, _ request: StoreRequest
+    _ stream: inout EntryStream, _ request: StoreRequest, _ content: Span<UInt8>? = nil
   ) throws(CacheError) -> StoreOutcome {
     do throws(CacheError) {
-      let outcome = try recovering(&stream.room, for: stream.byteCount) { () throws(CacheError) in
-        try finish(&stream.file, request)
+      guard let content else { return try finish(&stream.file, request) }
+      var isRepeated = false
+      let outcome = try recovering(&stream.room, for: content.count) { () throws(CacheError) in
+        if exchange(&isRepeated, with: true) {
+          stream.file = try stage(request.subject.name, toHold: content.count)
+          try attempt("store", at: location.path, stream.file.write(content))
+        }
+        return try finish(&stream.file, request)
       }
       if stream.room.isMade { judgeRoom(hasHelped: true) }
       return outcome

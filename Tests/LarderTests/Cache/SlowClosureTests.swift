@@ -84,6 +84,23 @@ struct `A closure that takes long` {
     for task in tasks { try await task.value }
   }
 
+  @Test func `does not begin for a caller that is cancelled while its file is opened`()
+    async throws
+  {
+    try await cache.store([1, 2], forKey: "k")
+    let (cache, gate, begun) = (cache, gate, heldCount)
+    defer { gate.open() }
+    let openCount = scene.faults.count(of: .openat)
+    scene.faults.plan(.before { gate.pass() }, for: .openat)
+    let task = Task { try await cache.withFile(forKey: "k") { _ in begun.add() } }
+    try await eventually("the file to be opened") { () async in
+      scene.faults.count(of: .openat) > openCount
+    }
+    task.cancel()
+    let error = await #expect(throws: CacheError.self) { try await task.value }
+    #expect(error?.code == .cancelled && begun.value == 0)
+  }
+
   @Test func `begins after its file was opened, and what throws leaves neither`() async throws {
     struct Failure: Error {}
     try await cache.store([1, 2], forKey: "closes")

@@ -42,6 +42,26 @@ struct `A full disk` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `a value of which a flush lost bytes is written once more to another file`() throws {
+    let cache = try scene.open { ($0.sizeLimit, $0.durability) = (1000, .durable) }
+    for number in 0..<5 {
+      scene.clock.advance(by: .seconds(1))
+      try cache.store([UInt8](repeating: 1, count: 100), forKey: "\(number)")
+    }
+    let writeCount = scene.faults.count(of: .write)
+    scene.faults.plan(.errno(.noSpace), for: .fdatasync)
+    #expect(try cache.store([7], forKey: "new") == .stored)
+    #expect(scene.faults.count(of: .write) == writeCount + 2)
+    // The pieces of a stream cannot be written again.
+    scene.faults.plan(.errno(.noSpace), for: .fdatasync)
+    let error = #expect(throws: CacheError.self) {
+      try cache.store(forKey: "pieces") { try $0.write([1]) }
+    }
+    #expect(error?.code == .noSpace)
+    #expect(try cache.value(forKey: "pieces") == nil)
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `a stream that meets a full disk goes on after an eviction`() throws {
     let cache = try filled(10)
     scene.faults.plan(.short(2), for: .write, at: 2)
