@@ -97,9 +97,8 @@ extension EngineState {
     switch sighting {
     case .known: return finding.isPassing ? .isLearned : .outdatesReaders
     case .used(let time):
-      if let slot = catalog.index.slot(of: name) {
-        catalog.index.use(slot, at: time, order: .byLastAccess)
-      }
+      let slot = catalog.index.slot(of: name)
+      if let slot { catalog.index.use(slot, at: time, order: .byLastAccess) }
       catalog.uses.advance(to: time)
       return []
     case .changed where known == nil && clearing.hidesFiles:

@@ -118,14 +118,18 @@ extension DiskEngine {
     _ stream: inout EntryStream, _ request: StoreRequest, _ content: Span<UInt8>? = nil
   ) throws(CacheError) -> StoreOutcome {
     do throws(CacheError) {
-      guard let content else { return try finish(&stream.file, request) }
-      var isRepeated = false
-      let outcome = try recovering(&stream.room, for: content.count) { () throws(CacheError) in
-        if exchange(&isRepeated, with: true) {
-          stream.file = try stage(request.subject.name, toHold: content.count)
-          try attempt("store", at: location.path, stream.file.write(content))
+      let outcome: StoreOutcome
+      if let content {
+        var isRepeated = false
+        outcome = try recovering(&stream.room, for: content.count) { () throws(CacheError) in
+          if exchange(&isRepeated, with: true) {
+            stream.file = try stage(request.subject.name, toHold: content.count)
+            try attempt("store", at: location.path, stream.file.write(content))
+          }
+          return try finish(&stream.file, request)
         }
-        return try finish(&stream.file, request)
+      } else {
+        outcome = try finish(&stream.file, request)
       }
       if stream.room.isMade { judgeRoom(hasHelped: true) }
       return outcome

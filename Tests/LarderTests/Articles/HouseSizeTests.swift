@@ -33,12 +33,12 @@ struct `The size of the house` {
     let disk = files.filter(\.isOfDisk)
     let engine = #"^(public |package |private |fileprivate )?(final class|extension) DiskEngine\b"#
     let counted = [
-      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 24_002),
+      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 24_005),
       ("its files", files.count, 158),
-      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 11_241),
+      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 11_244),
       ("its files", disk.count, 65),
       ("files that declare or extend DiskEngine", try disk.count { try $0.count(engine) > 0 }, 14),
-      ("places that take the state's lock", try sum(#"\bwithState\b"#, in: disk) - 1, 78),
+      ("places that take the state's lock", try sum(#"\bwithState\b"#, in: disk) - 1, 77),
       ("places that unlink", try sum(#"\bhandle\.unlink\("#, in: disk), 0),
       ("functions note…", try sum(#"\bfunc note\w*"#, in: disk), 3),
     ]

@@ -75,6 +75,20 @@ struct `A full disk` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `an eviction that helped a stream was not in vain`() throws {
+    let cache = try filled(10)
+    for n in [1, 3, 4, 5] { scene.faults.plan(.errno(.noSpace), for: .write, at: n) }
+    let error = #expect(throws: CacheError.self) {
+      try cache.store(forKey: "late") { late in
+        try cache.store(forKey: "helped") { try $0.write([1]) }
+        try late.write([2])
+      }
+    }
+    #expect(error?.code == .noSpace)
+    #expect(try cache.value(forKey: "helped") == [1])
+    #expect(try cache.store([3], forKey: "next") == .stored)
+  }
+
   @Test func `a disk that stays full is an error after one eviction`() throws {
     let cache = try filled(10)
     scene.faults.plan(.errno(.noSpace), for: .write, at: 1, onwards: true)
