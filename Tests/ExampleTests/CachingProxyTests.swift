@@ -24,7 +24,9 @@ final class `The caching proxy` {
     for worker in workers { worker.waitUntilExit() }
     origin.stop()
   }
+}
 
+extension `The caching proxy` {
   /// Starts a process on the shared port, and waits until it listens.
   private func startWorker() throws {
     let worker = Process()

@@ -43,7 +43,9 @@ struct `The compiler cache` {
     cc = try #require(compiler)
     for (name, text) in Self.sources { try scene.write((text + "\n").utf8, to: name) }
   }
+}
 
+extension `The compiler cache` {
   private func compile(_ unit: String, _ options: String...) throws -> Program.Outcome {
     try Program("CompilerCache").run(
       [cc, "-c", "\(unit).c", "-o", "\(unit).o"] + options, in: scene,

@@ -6,7 +6,9 @@ import Testing
 
 /// The loader beside a server that is no Redis.
 @Suite(.watched)
-struct `The loader through Redis` {
+struct `The loader through Redis` {}
+
+extension `The loader through Redis` {
   @Test(arguments: [
     "$9223372036854775807\r\nx\r\n", "$-9223372036854775808\r\n", "$99999999999999999999\r\n",
     "$-1\r\n", "$\r\n", "$5\r\nx", "\r\n", "",

@@ -13,7 +13,9 @@ private func fresh(_ more: (String, String)...) -> HTTPCache.Fields {
 
 /// Stories by which a cache is judged from outside, in the order of the standards.
 @Suite(.serialized)
-struct `Conformance` {
+struct `Conformance` {}
+
+extension `Conformance` {
   static let responses: [Case] = [
     Case("a tab beside a comma", get(.origin, fields("public,\tmax-age=60\t")), get(.cached)),
     Case("a semicolon in a number", get(.origin, fields("max-age=60;x")), get(.origin)),

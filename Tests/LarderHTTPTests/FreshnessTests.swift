@@ -5,7 +5,9 @@ import Testing
 
 /// RFC 9111, 4.2: how long a response is fresh, and how old it is.
 @Suite(.serialized)
-struct `Freshness` {
+struct `Freshness` {}
+
+extension `Freshness` {
   /// Responses and whether a request a second later is answered by them.
   struct Row: Sendable, CustomTestStringConvertible {
     let fields: HTTPCache.Fields

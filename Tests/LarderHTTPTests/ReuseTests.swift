@@ -13,7 +13,9 @@ private func fresh(_ more: (String, String)...) -> HTTPCache.Fields {
 
 /// Stories of stored responses that are validated, chosen among variants, or sent in parts.
 @Suite(.serialized)
-struct `Reuse` {
+struct `Reuse` {}
+
+extension `Reuse` {
   static let validation: [Case] = [
     Case(
       "validation for one user leaves what is stored for all",

@@ -16,7 +16,9 @@ extension HTTPCache.Fields {
 
 /// Stories by the sections of RFC 9111 and its companions.
 @Suite(.serialized)
-struct `Rules` {
+struct `Rules` {}
+
+extension `Rules` {
   static let authorization: [Case] = [
     Case(
       "a response to Authorization", get(.origin, fresh, with: ["Authorization": "x"]), get(.origin)

@@ -11,7 +11,9 @@ private func varying(_ names: String...) -> HTTPCache.Fields {
 
 /// Which stored response answers which request, and what removes it.
 @Suite(.serialized)
-struct `Selection` {
+struct `Selection` {}
+
+extension `Selection` {
   static let variants: [Case] = [
     Case(
       "the same value", get(.origin, varying("Foo"), with: ["Foo": "1"]),

@@ -13,7 +13,9 @@ private func fresh(_ more: (String, String)...) -> HTTPCache.Fields {
 
 /// Cases that a reader of the standards who looks for faults would try, by section.
 @Suite(.serialized)
-struct `The letter of the standards` {
+struct `The letter of the standards` {}
+
+extension `The letter of the standards` {
   static let storing: [Case] = [
     Case(
       "3: a status that is unknown, with must-understand",

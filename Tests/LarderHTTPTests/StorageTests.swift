@@ -9,7 +9,9 @@ private let fresh: HTTPCache.Fields = ["Cache-Control": "max-age=60", "ETag": "\
 
 /// What lies in the directory, and how bodies get there.
 @Suite(.serialized)
-struct `Stored responses` {
+struct `Stored responses` {}
+
+extension `Stored responses` {
   /// Returns the files of the cache by the first line.
   private func files(_ scene: Scene) throws -> [String: String] {
     let directory = scene.folder.path + "/cache"

@@ -3,7 +3,9 @@ import Synchronization
 import Testing
 
 @Suite(.watched)
-struct `What tests wait with` {
+struct `What tests wait with` {}
+
+extension `What tests wait with` {
   @Test func `a second counts as less where the piece of work takes longer, and never as more`() {
     func credit(_ took: Duration) -> Duration {
       MachineTime.credit(for: .milliseconds(250), workTook: took)
@@ -83,7 +85,9 @@ struct `What tests wait with` {
 }
 
 @Suite(.watched)
-struct `What tests leave behind` {
+struct `What tests leave behind` {}
+
+extension `What tests leave behind` {
   @Test func `a directory goes with all in it, also without permissions`() throws {
     let path: String
     do {

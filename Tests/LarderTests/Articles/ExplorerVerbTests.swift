@@ -65,8 +65,8 @@ struct `The explorer of schedules` {
     var functions: Set<String> = []
     var owner: String?
     for (index, line) in lines.enumerated() {
-      if let match = line.firstMatch(
-        of: #/^(?:[a-z]+ )*(?:extension|class|struct|enum) ([\w.]+)/#)
+      if line.first?.isLetter == true,
+        let match = line.firstMatch(of: #/^(?:[a-z]+ )*(?:extension|class|struct|enum) ([\w.]+)/#)
       {
         owner = owners[String(match.output.1)]
       }

@@ -8,7 +8,9 @@ import Testing
 
 /// Short histories of threads on a cache with both tiers, like those of `MemoryHistoryTests`.
 @Suite(.watched)
-struct CacheHistoryTests {
+struct CacheHistoryTests {}
+
+extension CacheHistoryTests {
   typealias Call = CacheHistories.Call
   typealias Outcome = CacheHistories.Outcome
   typealias Subject = CacheHistories.Subject

@@ -18,7 +18,9 @@ struct `Options of one call` {
     scene = try DiskScene()
     cache = try scene.open(.string) { $0.disk.expiredGrace = .seconds(3600) }
   }
+}
 
+extension `Options of one call` {
   @Test func `a list joins them, and the longer time holds`() {
     let options: LoadOptions = [
       .reload, .diskOnly, .staleIfFailing(.seconds(5)), .staleIfFailing(.seconds(3)),

@@ -10,7 +10,9 @@ import Testing
 @testable import LarderSystem
 
 @Suite(.watched)
-struct `Code of the caller's` {
+struct `Code of the caller's` {}
+
+extension `Code of the caller's` {
   @Test(arguments: CallerOperation.all, [nil, 1 << 20])
   func `may use the cache for the key that is being changed`(
     operation: CallerOperation, writeBehindLimit: Int?
@@ -197,7 +199,9 @@ struct `Code of the caller's` {
 }
 
 @Suite(.watched)
-struct `A process without threads` {
+struct `A process without threads` {}
+
+extension `A process without threads` {
   /// Gives threads stacks that no process can have, so that none can be started.
   private static func refuseThreads() {
     let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)

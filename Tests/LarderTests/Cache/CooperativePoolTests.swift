@@ -13,7 +13,9 @@ struct CooperativePoolTests {
   /// More than twice the threads of Swift's pool, so that reads on its threads would block all of
   /// them.
   private let count = 2 * ProcessInfo.processInfo.activeProcessorCount + 2
+}
 
+extension CooperativePoolTests {
   @Test func `more reads than cores wait for the disk, and unrelated tasks still run`() async throws
   {
     let scene = try DiskScene()

@@ -13,7 +13,9 @@ struct DiskRemovalEventsTests {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension DiskRemovalEventsTests {
   private func cache() throws -> Cache<String> {
     var configuration = CacheConfiguration()
     configuration.disk.clock = scene.clock.wallClock

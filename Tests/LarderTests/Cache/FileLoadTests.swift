@@ -26,7 +26,9 @@ struct `A load of a file` {
   }
 
   private var isEmptyFolder: Bool { get throws { try scene.names == [] } }
+}
 
+extension `A load of a file` {
   @Test func `runs once, and lends the file to all who wait`() async throws {
     let (cache, gate, loads) = (cache, AsyncGate(), Counter())
     let tasks = (0..<20).map { _ in

@@ -18,7 +18,9 @@ struct `A value in pieces` {
     scene = try DiskScene()
     cache = try scene.open(.bytes) { $0.disk.sizeLimit = 64 << 20 }
   }
+}
 
+extension `A value in pieces` {
   @Test func `is visible when the closure has ended, and not before`() async throws {
     try await cache.store([0], forKey: "k")
     let outcome = try await cache.store(forKey: "k", extendedData: [9]) { writer in

@@ -29,7 +29,9 @@ struct `The share of hits` {
   }
 
   private var isHalf: Bool { cache.statistics.hitRate == 0.5 }
+}
 
+extension `The share of hits` {
   @Test func `a load is one miss, and what it loaded is a hit`() async throws {
     _ = try await cache.value(forKey: "k") { "new" }
     #expect(cache.statistics.hitRate == 0)

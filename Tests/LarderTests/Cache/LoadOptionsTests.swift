@@ -24,7 +24,9 @@ struct `Loading with options` {
     cache = try Cache(
       directory: directory.path + "/cache", coder: .string, configuration: configuration)
   }
+}
 
+extension `Loading with options` {
   @Test func `a load in a cache that only reads is not stored, and no failure`() async throws {
     var configuration = cache.configuration
     configuration.disk.mode = .readOnly

@@ -8,7 +8,9 @@ import Testing
 
 /// The events that increase each counter, as the documentation of `LoadStatistics` lists them.
 @Suite(.watched)
-struct LoadStatisticsTests {
+struct LoadStatisticsTests {}
+
+extension LoadStatisticsTests {
   struct Failure: Error {}
 
   struct Row: Sendable, CustomTestStringConvertible {

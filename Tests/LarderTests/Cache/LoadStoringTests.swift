@@ -20,7 +20,9 @@ struct `A load whose first link fails` {
     cache = try Cache(
       directory: directory.path + "/cache", coder: .string, configuration: configuration)
   }
+}
 
+extension `A load whose first link fails` {
   /// Stores values for the evictor to remove.
   private func fill() throws {
     for number in 0..<10 { try cache.store("old", forKey: "\(number)") }

@@ -16,7 +16,9 @@ struct `A limit for one value in memory` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `A limit for one value in memory` {
   private func open(
     _ limit: CacheConfiguration.EntryCostLimit = .bytes(10)
   ) throws -> Cache<[UInt8]> {

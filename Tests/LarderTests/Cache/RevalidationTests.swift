@@ -20,7 +20,9 @@ struct `A load that knows the previous value` {
     scene = try DiskScene()
     cache = try Self.open(scene)
   }
+}
 
+extension `A load that knows the previous value` {
   private static func open(
     _ scene: DiskScene, _ change: (inout CacheConfiguration) -> Void = { _ in }
   ) throws -> Cache<String> {

@@ -17,7 +17,9 @@ struct `Choosing entries` {
     scene = try DiskScene()
     cache = try scene.open(.string) { $0.disk.sizeLimit = DiskCache.Configuration().sizeLimit }
   }
+}
 
+extension `Choosing entries` {
   private func fill() throws {
     for (key, value) in [("a", "1"), ("b", "22"), ("c", "333")] {
       try cache.store(value, forKey: key, expiration: .hours(1))

@@ -15,7 +15,9 @@ struct `Single flight` {
     directory = try TemporaryDirectory()
     cache = try Cache(directory: directory.path + "/cache", coder: .string)
   }
+}
 
+extension `Single flight` {
   /// Starts a load that returns a value when a gate opens, and waits until it runs.
   private func load(_ value: String, heldBy gate: AsyncGate) async -> Task<String, any Error> {
     let (started, isStarted) = AsyncStream<Void>.makeStream()

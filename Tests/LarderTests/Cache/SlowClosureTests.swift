@@ -44,7 +44,9 @@ struct `A closure that takes long` {
     scene = try DiskScene()
     cache = try scene.open(.bytes) { $0.disk.threadCount = 2 }
   }
+}
 
+extension `A closure that takes long` {
   /// Begins as many closures as `count`, and returns when all are held.
   private func begin(_ name: String) async throws -> [Task<Void, any Error>] {
     let (cache, gate, heldCount) = (cache, gate, heldCount)

@@ -36,7 +36,9 @@ struct `Superseded loads` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `Superseded loads` {
   private func open(
     _ change: (inout CacheConfiguration) -> Void = { _ in }
   ) throws -> Cache<String> {

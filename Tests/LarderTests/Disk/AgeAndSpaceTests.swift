@@ -13,7 +13,9 @@ struct `Age limits, free space and clocks that stand still` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `Age limits, free space and clocks that stand still` {
   private func store(_ cache: DiskCache, _ keys: String...) throws {
     for key in keys { try cache.store([1], forKey: key) }
   }

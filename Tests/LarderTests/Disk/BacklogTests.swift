@@ -6,8 +6,7 @@ import Testing
 @testable import LarderSystem
 
 /// The values that wait to be written, tested without threads.
-@Suite("The backlog")
-struct BacklogTests {
+struct `The backlog` {
   private let seal = EntryWriter.Seal(
     key: CacheKey("k"), lifetime: .never, lastAccess: Timestamp(seconds: 1), expiry: .never,
     extendedData: [], begin: Timestamp(seconds: 1))

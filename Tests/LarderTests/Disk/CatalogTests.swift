@@ -5,8 +5,7 @@ import Testing
 @testable import LarderSystem
 
 /// The knowledge of a directory's files, tested without files.
-@Suite("The catalog")
-struct CatalogTests {
+struct `The catalog` {
   private let name = IndexSample.name(1)
   private let entry = IndexSample.entry(1)
 

@@ -5,8 +5,7 @@ import Testing
 @testable import LarderSystem
 
 /// The removal of everything, tested without threads or files.
-@Suite("The removal of everything")
-struct ClearingTests {
+struct `The removal of everything` {
   /// Returns a removal that has begun.
   private func begun(remaining: IndexTotals = IndexTotals()) -> Clearing {
     var clearing = Clearing()

@@ -31,7 +31,9 @@ struct `When the clock is wrong` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `When the clock is wrong` {
   private func filled() throws -> DiskCache {
     let cache = try scene.open()
     for entry in Self.entries {

@@ -14,7 +14,9 @@ struct `Closing while something is going on` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `Closing while something is going on` {
   @Test(arguments: [SystemCall.renameat, .unlinkat])
   func `waits for a store or removal that is about to change its name`(call: SystemCall) throws {
     let cache = try scene.open { $0.mode = .exclusive }

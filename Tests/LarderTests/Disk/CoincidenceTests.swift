@@ -15,7 +15,9 @@ struct `What others do between two steps of a cache` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `What others do between two steps of a cache` {
   private func open(
     _ change: (inout DiskCache.Configuration) -> Void = { _ in }
   ) throws -> Cache<String> {

@@ -15,7 +15,9 @@ struct `The directory's identity` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `The directory's identity` {
   enum Change: CaseIterable, Sendable {
     case removed, removedAndMade, replaced
   }

@@ -7,8 +7,7 @@ import Testing
 @testable import LarderSystem
 
 /// The counters of an engine, as a table: each event changes its own statistics and no others.
-@Suite("The counters of an engine")
-struct EngineCountersTests {
+struct `The counters of an engine` {
   private func snapshot(_ change: (inout DiskStatistics) -> Void) -> DiskStatistics {
     expected(change).snapshot(ScanLog())
   }

@@ -7,8 +7,7 @@ import Testing
 @testable import LarderSystem
 
 /// The effect of events on all parts of an engine's state, tested without threads or files.
-@Suite("The state of an engine")
-struct EngineStateTests {
+struct `The state of an engine` {
   private let name = IndexSample.name(1)
   private let entry = IndexSample.entry(1)
 
@@ -172,7 +171,7 @@ struct EngineStateTests {
 }
 
 // Scans.
-extension EngineStateTests {
+extension `The state of an engine` {
   @Test func `a scan is not believed about what has changed since, or is hidden`() {
     var state = scanning()
     let effects = meet(changed, isCurrent: false, in: &state)

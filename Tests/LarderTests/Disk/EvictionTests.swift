@@ -14,7 +14,9 @@ struct `An eviction` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `An eviction` {
   private func value(_ count: Int = 100) -> [UInt8] { [UInt8](repeating: 1, count: count) }
 
   /// Opens a cache with a limit of 1,000 bytes, and stores values of 100 bytes, a second apart.

@@ -5,8 +5,7 @@ import Testing
 @testable import LarderSystem
 
 /// The choice of what is evicted and the outcome, tested without threads or files.
-@Suite("The evictions of a process")
-struct EvictionsTests {
+struct `The evictions of a process` {
   private let configuration = {
     var configuration = DiskCache.Configuration(sizeLimit: 1000)
     configuration.countLimit = 100

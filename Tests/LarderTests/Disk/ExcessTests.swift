@@ -15,7 +15,9 @@ struct `The excess over a limit` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `The excess over a limit` {
   private static let value = [UInt8](repeating: 1, count: 100)
 
   private func filled(_ count: Int) throws -> DiskCache {

@@ -8,8 +8,8 @@ import Testing
 struct `Expirations` {
   static let now = Timestamp(seconds: 1_800_000_000, nanoseconds: 5)
 
-  @Test(arguments: [
-    (Expiration.never, Timestamp.never, Lifetime.never),
+  static let bases: [(Expiration, Timestamp, Lifetime)] = [
+    (.never, .never, .never),
     (.seconds(60), now.adding(seconds: 60), .seconds(60)),
     (.days(7), now.adding(seconds: 604_800), .seconds(604_800)),
     (.seconds(0), now, .seconds(0)), (.seconds(-5), now.adding(seconds: -5), .seconds(0)),
@@ -21,7 +21,9 @@ struct `Expirations` {
     (.date(.never), .never, .never), (.date(Timestamp(seconds: .max)), .never, .never),
     (.date(Timestamp(seconds: .min)), Timestamp(seconds: -(1 << 33)), .fixed),
     (.expired, now, .fixed),
-  ])
+  ]
+
+  @Test(arguments: bases)
   func `an expiration has an expiry and a lifetime`(
     expiration: Expiration, expiry: Timestamp, lifetime: Lifetime
   ) {
@@ -55,14 +57,16 @@ struct `Expirations` {
     }
   }
 
-  @Test(arguments: [
-    (ExpirationExtending.off, Lifetime.seconds(600), Int64?.none),
+  static let extensions: [(ExpirationExtending, Lifetime, Int64?)] = [
+    (.off, .seconds(600), nil),
     (.lifetime, .seconds(600), 600), (.lifetime, .seconds(10), nil), (.lifetime, .fixed, nil),
     (.lifetime, .never, nil), (.lifetime, .unknown, nil), (.to(.seconds(600)), .seconds(10), 600),
     (.to(.seconds(600)), .unknown, 600), (.to(.seconds(600)), .fixed, nil),
     (.to(.seconds(10)), .seconds(600), nil), (.to(.expired), .seconds(600), nil),
     (.to(.seconds(600)), .never, nil),
-  ])
+  ]
+
+  @Test(arguments: extensions)
   func `an access extends as the table says`(
     extending: ExpirationExtending, lifetime: Lifetime, after: Int64?
   ) {
@@ -79,13 +83,15 @@ struct `Expirations` {
     }
   }
 
-  @Test(arguments: [
-    (Int64(1) << 33, Int64(0), true), (1 << 33, 1, true), (.max, 0, true),
+  static let stamps: [(Int64, Int64, Bool)] = [
+    (1 << 33, 0, true), (1 << 33, 1, true), (.max, 0, true),
     ((1 << 33) - 1, 999_999_999, false), (Int64(Int32.max), 0, true),
     (Int64(Int32.max), 1, false), (Int64(UInt32.max), 0, true), (Int64(UInt32.max), 1, false),
     (Int64(Int32.max) - 1, 0, false), (Int64(Int32.max) + 1, 0, false), (0, 0, false),
     (.min, 0, false),
-  ])
+  ]
+
+  @Test(arguments: stamps)
   func `what filesystems clamp never to is read as never`(
     seconds: Int64, nanoseconds: Int64, isNever: Bool
   ) {

@@ -9,7 +9,9 @@ import Testing
 
 /// The failure of every system call of an operation, once and in every plausible way.
 @Suite(.watched)
-struct `When a system call fails` {
+struct `When a system call fails` {}
+
+extension `When a system call fails` {
   private typealias Operation = FaultTrial.Operation
 
   private static let told: [Errno] = [.noSpace, .ioError, .noSuchFile]

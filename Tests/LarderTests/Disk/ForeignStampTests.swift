@@ -8,8 +8,7 @@ import Testing
 
 /// Entries on a network file system that keeps or shows stamps in another way than a local disk,
 /// simulated by the plan of failures.
-@Suite("Where stamps are kept otherwise")
-struct ForeignStampTests {
+struct `Where stamps are kept otherwise` {
   private static let ceph = FileSystemKind(name: "fuse.ceph-fuse", isNetwork: true)
   private let scene: DiskScene
 

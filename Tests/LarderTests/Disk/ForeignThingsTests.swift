@@ -16,7 +16,9 @@ struct `Foreign things` {
     scene = try DiskScene()
     try scene.makeDirectory()
   }
+}
 
+extension `Foreign things` {
   enum Thing: CaseIterable, Sendable {
     case directory, link, danglingLink, fifo, socket
   }

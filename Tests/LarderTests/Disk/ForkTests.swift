@@ -10,7 +10,9 @@ import Testing
 @testable import LarderSystem
 
 @Suite(.watched)
-struct `A fork` {
+struct `A fork` {}
+
+extension `A fork` {
   @Test func `in the child every use is an error, and the parent's lock stays`() async {
     await #expect(processExitsWith: .success) {
       let scene = try DiskScene()

@@ -4,8 +4,7 @@ import Testing
 @testable import LarderSystem
 
 /// The decisions of stores that find the disk full, as a table.
-@Suite("A full disk")
-struct FullDiskTests {
+struct `Evictions for a full disk` {
   private let start = MonotonicTime(nanoseconds: 1_000_000_000)
   private let pause = Duration.seconds(30)
 

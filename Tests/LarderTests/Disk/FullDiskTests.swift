@@ -14,7 +14,9 @@ struct `A full disk` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `A full disk` {
   private func filled(_ count: Int, fullDiskPause: Duration = .seconds(30)) throws -> DiskCache {
     let cache = try scene.open {
       $0.sizeLimit = 1000

@@ -10,7 +10,9 @@ import Testing
 /// Several caches whose disks do not answer, because their system calls wait at a gate, and one
 /// with a healthy disk.
 @Suite(.watched)
-struct `Disks that hang` {
+struct `Disks that hang` {}
+
+extension `Disks that hang` {
   /// More than the threads that caches had in common.
   private static let count = 6
 

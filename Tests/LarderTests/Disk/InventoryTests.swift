@@ -14,7 +14,9 @@ struct `An inventory` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `An inventory` {
   /// Returns a cache with so many entries. They are links to one file, because creating thousands
   /// of files takes a minute on some disks.
   private func filled(_ count: Int) throws -> DiskCache {

@@ -10,7 +10,9 @@ import Testing
 @testable import LarderSystem
 
 @Suite(.watched)
-struct `The life of a cache` {
+struct `The life of a cache` {}
+
+extension `The life of a cache` {
   @Test func `any use after closing is an error, and closing again is not`() throws {
     let scene = try DiskScene()
     let cache = try scene.open()

@@ -15,7 +15,9 @@ struct `Limits` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `Limits` {
   private func value(_ count: Int) -> [UInt8] { [UInt8](repeating: 1, count: count) }
 
   /// Stores values under "0", "1" and so on, a second apart.

@@ -8,8 +8,7 @@ import Testing
 
 /// A cache whose mount is lost and comes back while it is open. Directories that are renamed stand
 /// for mounts; the plan of failures shows their file systems and fails the calls on a lost one.
-@Suite("After a lost mount")
-struct LostMountTests {
+struct `After a lost mount` {
   private static let ceph = FileSystemKind(name: "fuse.ceph-fuse", isNetwork: true)
   private let scene: DiskScene
   private let mount: String

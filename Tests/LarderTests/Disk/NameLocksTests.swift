@@ -5,8 +5,7 @@ import Testing
 @testable import LarderSystem
 
 /// The locks of names, tested without threads.
-@Suite("The locks of names")
-struct NameLocksTests {
+struct `The locks of names` {
   private let first = IndexSample.name(1)
   private let second = IndexSample.name(2)
   private let third = IndexSample.name(3)

@@ -14,7 +14,9 @@ struct `Room that neighbours take` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `Room that neighbours take` {
   /// Returns a cache with a limit of 10,000 bytes and ten entries of 10 bytes, whose watching
   /// thread never runs.
   private func openWithSleepingWatcher() throws -> DiskCache {

@@ -9,8 +9,7 @@ import Testing
 @testable import LarderSystem
 
 /// The engine's behaviour on a file system that other machines share.
-@Suite("On a network file system")
-struct NetworkTests {
+struct `On a network file system` {
   private static let network = FileSystemKind(name: "nfs", isNetwork: true)
 
   private static func open(

@@ -9,8 +9,7 @@ import Testing
 
 /// Caches on a file system such as sshfs, on which an open file gives the content of whatever file
 /// has its path. A value that is read there can be a mixture of two.
-@Suite("On a file system that finds files by their paths")
-struct PathBoundTests {
+struct `On a file system that finds files by their paths` {
   private static let sshfs = FileSystemKind(
     name: "fuse.sshfs", isNetwork: true, findsFilesByPath: true)
   private static let unknown = FileSystemKind(

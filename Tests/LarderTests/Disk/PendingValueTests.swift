@@ -17,7 +17,9 @@ struct `Beside a pending value` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `Beside a pending value` {
   private func open(_ change: (inout DiskCache.Configuration) -> Void = { _ in }) throws
     -> DiskCache
   {

@@ -3,8 +3,7 @@ import Testing
 @testable import LarderDisk
 
 /// The phases of an engine, as a table.
-@Suite("The phases of an engine")
-struct PhaseTests {
+struct `The phases of an engine` {
   @Test(
     arguments: [
       (.open, false, false), (.ending, true, false), (.shutDown, true, true), (.ended, true, true),

@@ -16,7 +16,9 @@ struct `A clock of the program` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `A clock of the program` {
   /// Returns a clock that gives the scene's time after another thread got a result from the cache.
   private func askingClock() -> WallClock {
     WallClock { [scene, used] in

@@ -15,7 +15,9 @@ struct `Publishing` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `Publishing` {
   /// Returns a value whose length and bytes follow from its number, so that a torn one is
   /// recognised.
   private static func value(_ number: Int) -> [UInt8] {

@@ -18,7 +18,9 @@ struct `A recorded key` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `A recorded key` {
   private func open(
     on fileSystem: FileSystemKind = ext4,
     _ change: (inout DiskCache.Configuration) -> Void = { _ in }

@@ -14,7 +14,9 @@ struct `A removal of everything` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `A removal of everything` {
   /// A change by another process or a person that leaves the content of a file as it is.
   enum Touch: CaseIterable {
     case use, link, owner, attribute

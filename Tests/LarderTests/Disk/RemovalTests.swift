@@ -16,7 +16,9 @@ struct `Removals` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `Removals` {
   @Test func `a removal says whether there was something`() throws {
     let cache = try scene.open()
     try cache.store([1], forKey: "k")

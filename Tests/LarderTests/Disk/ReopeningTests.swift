@@ -15,7 +15,9 @@ struct `Opening again` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `Opening again` {
   /// Uses a value, so that its stamp is pending, and releases the cache without closing it.
   private func drop(_ mode: DiskCache.Mode, at gate: Gate) throws {
     let cache = try scene.open { $0.mode = mode }

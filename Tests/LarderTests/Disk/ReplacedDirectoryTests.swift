@@ -18,7 +18,9 @@ struct `A replaced directory` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `A replaced directory` {
   private static func aside(_ scene: DiskScene) -> String { scene.directory.path + "/aside" }
 
   /// Replaces the directory, and makes the next call check its path, as it would a second later.

@@ -7,8 +7,7 @@ import Testing
 @testable import LarderSystem
 
 /// The times at which a directory is scanned again, as a table.
-@Suite("The schedule of later scans")
-struct RescanScheduleTests {
+struct `The schedule of later scans` {
   private let start = MonotonicTime(nanoseconds: 1_000_000_000)
 
   private func schedule(bytes: UInt64, stores: Int = 1) -> RescanSchedule {

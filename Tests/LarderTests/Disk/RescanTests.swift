@@ -31,8 +31,10 @@ struct `A scan after the first` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
-  @Test(arguments: 0..<4 as Range<UInt64>)
+extension `A scan after the first` {
+  @Test(arguments: 0..<UInt64(rounds(2)))
   func `changes nothing in a directory that one process uses`(seed: UInt64) throws {
     let without = try Sequence(seed: seed, rescans: false).run()
     let with = try Sequence(seed: seed, rescans: true).run()

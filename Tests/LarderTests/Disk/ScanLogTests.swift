@@ -6,8 +6,7 @@ import Testing
 @testable import LarderSystem
 
 /// The log of scans, tested without threads or files.
-@Suite("The log of scans")
-struct ScanLogTests {
+struct `The log of scans` {
   /// Returns a log whose first scan has ended.
   private func scanned() -> ScanLog {
     var log = ScanLog()

@@ -20,7 +20,9 @@ struct `The scan` {
     for number in 0..<20 { try cache.store([1], forKey: "\(number)") }
     try cache.close()
   }
+}
 
+extension `The scan` {
   /// Opens a cache whose scan is held in the middle of the directory.
   private func held(_ gate: Gate, at n: Int = 12) throws -> DiskCache {
     let cache = try scene.open()

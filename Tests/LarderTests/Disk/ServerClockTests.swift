@@ -6,8 +6,7 @@ import Testing
 @testable import LarderSystem
 
 /// The clock that judges expiries on a network file system.
-@Suite("The server's clock")
-struct ServerClockTests {
+struct `The server's clock` {
   private let now = Timestamp(seconds: 1_800_000_000, nanoseconds: 500_000_000)
 
   /// Learns from a file with a change time, which expires in a minute unless told otherwise.

@@ -6,8 +6,7 @@ import Testing
 @testable import LarderSystem
 
 /// Stores whose value is the content of a file.
-@Suite("Storing a file")
-struct StoreFileTests {
+struct `Storing a file` {
   private let scene: DiskScene
   private let source: String
 

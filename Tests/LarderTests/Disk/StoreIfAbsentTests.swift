@@ -11,7 +11,9 @@ import Testing
 
 /// Two engines on one directory, as two processes have them.
 @Suite(.watched)
-struct `Storing where there is no value` {
+struct `Storing where there is no value` {}
+
+extension `Storing where there is no value` {
   private final class Neighbour: Sendable {
     let engine: DiskEngine
     let request: DiskEngine.StoreRequest

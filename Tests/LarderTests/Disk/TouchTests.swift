@@ -15,7 +15,9 @@ struct `A touch` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `A touch` {
   private func expiry(of key: String, in cache: DiskCache) throws -> Int64? {
     try cache.entry(forKey: key, allowingExpired: true)?.expiry?.duration(since: scene.clock.now)
       .components.seconds

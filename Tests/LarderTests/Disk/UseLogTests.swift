@@ -5,8 +5,7 @@ import Testing
 @testable import LarderSystem
 
 /// The uses that have not reached the disk, tested without threads or files.
-@Suite("The log of uses")
-struct UseLogTests {
+struct `The log of uses` {
   private let first = IndexSample.name(1)
   private let second = IndexSample.name(2)
 

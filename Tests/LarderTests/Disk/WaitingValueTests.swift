@@ -18,7 +18,9 @@ struct `A value that waits over a file` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `A value that waits over a file` {
   /// Opens a cache with the value 1 on the disk and the value 2 waiting.
   private func open(_ change: (inout DiskCache.Configuration) -> Void = { _ in }) throws
     -> DiskCache

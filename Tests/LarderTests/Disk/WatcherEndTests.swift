@@ -15,7 +15,9 @@ struct `A watcher that is stopped` {
   init() throws {
     scene = try DiskScene()
   }
+}
 
+extension `A watcher that is stopped` {
   /// Returns a cache that follows events. The watcher's thread gets no time to run: it is never
   /// started.
   private func openWithSleepingWatcher() throws -> DiskCache {

@@ -17,7 +17,9 @@ struct `A cache among neighbours` {
   init() throws {
     directory = try TemporaryDirectory()
   }
+}
 
+extension `A cache among neighbours` {
   private var path: String { directory.path + "/cache" }
 
   private func open(

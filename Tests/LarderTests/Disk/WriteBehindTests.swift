@@ -10,7 +10,9 @@ import Testing
 @testable import LarderSystem
 
 @Suite(.watched)
-struct `Writing behind` {
+struct `Writing behind` {}
+
+extension `Writing behind` {
   private func open(
     _ scene: DiskScene, limit: Int = 1 << 20, sizeLimit: Int? = nil
   ) throws -> DiskCache {

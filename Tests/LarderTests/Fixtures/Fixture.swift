@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 @testable import Larder
 @testable import LarderBasics
@@ -26,10 +27,18 @@ struct Fixture {
     }
   }
 
+  /// Fixtures by their names. Hundreds of tests build one.
+  private static let parsed = Mutex<[String: Fixture]>([:])
+
   init(_ name: String) throws {
+    if let known = Self.parsed.withLock({ $0[name] }) {
+      self = known
+      return
+    }
     path = "\(Self.root)/\(name)"
     manifest = try String(contentsOfFile: "\(path)/manifest", encoding: .utf8)
     lines = try manifest.split(separator: "\n").map { try ManifestLine($0) }
+    Self.parsed.withLock { [self] in $0[name] = self }
   }
 
   /// Returns the bytes of a file of the fixture.

@@ -16,7 +16,9 @@ final class `A golden directory` {
   static let now = Timestamp(seconds: 1_800_000_050)
   /// The rebuilt directories, kept until the test ends.
   private var directories: [TemporaryDirectory] = []
+}
 
+extension `A golden directory` {
   private func open(_ directory: TemporaryDirectory, _ mode: DiskCache.Mode) throws -> DiskCache {
     var configuration = DiskCache.Configuration()
     configuration.mode = mode

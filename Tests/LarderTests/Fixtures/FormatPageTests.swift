@@ -11,7 +11,9 @@ import Testing
   .enabled("no attributes or stamps of 2242 under the temporary folder") {
     FileSystemFeatures.hasAttributes && FileSystemFeatures.holdsNever
   })
-struct `The page on the format` {
+struct `The page on the format` {}
+
+extension `The page on the format` {
   private static let name = "900150983cd24fb0d6963f7d28e17f72"
 
   @Test func `shows what ordinary commands print of the golden directory`() throws {

@@ -16,7 +16,9 @@ struct `Format 1` {
   init() throws {
     directory = try TemporaryDirectory()
   }
+}
 
+extension `Format 1` {
   @Test func `is written today byte for byte as the golden directory has it`() throws {
     let clock = ManualClock(Timestamp(seconds: 1_800_000_000))
     for entry in GoldenEntry.all {

@@ -8,7 +8,9 @@ import Testing
 ///
 /// Only `==` and `hash(into:)` of the keys may not: `==` is called under the lock.
 @Suite(.watched)
-struct `Code of the caller's in a memory cache` {
+struct `Code of the caller's in a memory cache` {}
+
+extension `Code of the caller's in a memory cache` {
   private enum Code: CaseIterable, Sendable {
     case cost, listener, clock, valueDeinitialiser, keyDeinitialiser
   }

@@ -10,7 +10,9 @@ import Testing
 /// Short histories of threads on a memory cache. A single thread must be able to produce each, in
 /// an order that agrees with real time.
 @Suite(.watched)
-struct MemoryHistoryTests {
+struct MemoryHistoryTests {}
+
+extension MemoryHistoryTests {
   private typealias Recorder = HistoryRecorder<MemorySubject, MemoryCall, MemoryOutcome>
 
   private static func recorder(_ histories: MemoryHistories) -> Recorder {

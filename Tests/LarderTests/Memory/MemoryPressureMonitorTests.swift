@@ -14,7 +14,9 @@ struct MemoryPressureMonitorTests {
   let clock = ManualMonotonicClock()
   let heard = Happening()
   let steps = Shared<[MemoryPressureStep]>([])
+}
 
+extension MemoryPressureMonitorTests {
   private func configuration() -> MemoryPressureMonitor.Configuration {
     var configuration = MemoryPressureMonitor.Configuration()
     configuration.stepListener = { [steps, heard] step in

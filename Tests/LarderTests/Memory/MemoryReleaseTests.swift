@@ -7,7 +7,9 @@ import Testing
 
 /// The threads that release values after their removal from a memory cache.
 @Suite(.watched)
-struct MemoryReleaseTests {
+struct MemoryReleaseTests {}
+
+extension MemoryReleaseTests {
   typealias Cache = MemoryCache<Int, ReleaseProbe>
 
   struct Row: Sendable, CustomTestStringConvertible {

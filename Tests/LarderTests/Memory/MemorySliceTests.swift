@@ -10,7 +10,9 @@ import Testing
 struct MemorySliceTests {
   typealias Cache = MemoryCache<Int, Int>
   private let clock = ManualClock(Timestamp(seconds: 1_000))
+}
 
+extension MemorySliceTests {
   /// Returns a cache with the keys from 0 on, each used one second after the one before.
   private func filled(
     _ count: Int, _ configuration: Cache.Configuration = Cache.Configuration(),

@@ -13,7 +13,9 @@ struct MemorySweepTests {
   let clock = ManualClock(Timestamp(seconds: 1_000))
   let log = RemovalLog()
   let heard = Happening()
+}
 
+extension MemorySweepTests {
   private func cache(
     every interval: Duration? = .seconds(3_600), age: Duration? = nil, stripes: Int = 1
   ) -> Cache {

@@ -8,7 +8,9 @@ import Testing
 @testable import LarderSystem
 
 @Suite(.watched)
-struct RemovalEventsTests {
+struct RemovalEventsTests {}
+
+extension RemovalEventsTests {
   typealias Cache = MemoryCache<Int, Int>
 
   /// Returns the next events of a sequence as text, up to that of the key 999.

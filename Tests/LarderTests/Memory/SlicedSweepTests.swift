@@ -13,7 +13,9 @@ import Testing
 struct SlicedSweepTests {
   typealias Cache = MemoryCache<Int, Int>
   private let clock = ManualClock(Timestamp(seconds: 1_000))
+}
 
+extension SlicedSweepTests {
   /// Returns a cache that calls a function after each slice in which a value expired.
   private func cache(_ between: @escaping @Sendable (Cache) -> Void) -> Cache {
     var configuration = Cache.Configuration()

@@ -26,7 +26,9 @@ struct `A cache on a fixture` {
         at: FixtureDirectory.start)
     }
   }
+}
 
+extension `A cache on a fixture` {
   private func open(
     isRecording: Bool = false
   ) throws -> (cache: Cache<String>, clock: ManualClock) {

@@ -24,7 +24,9 @@ struct `A load of a cache on a fixture` {
     scene = try TemporaryDirectory()
     path = scene.path + "/fixture"
   }
+}
 
+extension `A load of a cache on a fixture` {
   /// Runs a test's body on the fixture.
   private func run<Result>(
     isRecording: Bool,

@@ -15,6 +15,7 @@ import Testing
 struct `A repository with a fixture` {
   private let scene: TemporaryDirectory
   private var clone: String { scene.path + "/clone" }
+  private let numbers = (1...20).map { "\($0)\n" }
 
   init() throws {
     scene = try TemporaryDirectory()
@@ -25,7 +26,9 @@ struct `A repository with a fixture` {
     // As on a machine whose git converts line endings by default.
     try git("clone -q -c core.autocrlf=true origin clone")
   }
+}
 
+extension `A repository with a fixture` {
   /// Runs git with a fixed user, whatever the machine's configuration is.
   @discardableResult
   private func git(_ arguments: String, in folder: String = "") throws -> String {
@@ -97,8 +100,6 @@ struct `A repository with a fixture` {
     }
     try git("merge -q -m merge theirs || true", in: "clone")
   }
-
-  private let numbers = (1...20).map { "\($0)\n" }
 
   @Test func `asks which of two recordings of one key to keep`() throws {
     try record("unix", numbers.joined(), in: "origin")

@@ -20,7 +20,9 @@ struct `Taking entries over into a fixture` {
     scene = try TemporaryDirectory()
     (path, source) = (scene.path + "/fixture", scene.path + "/cache")
   }
+}
 
+extension `Taking entries over into a fixture` {
   private func name(_ key: String) -> EntryName { EntryName(CacheKey(key)) }
 
   private func store(_ keys: String...) throws {

@@ -4,8 +4,7 @@ import Testing
 @testable import LarderSystem
 
 /// The file system of a directory, found by the system's number and the table of mounts.
-@Suite("The kind of file system")
-struct FileSystemKindTests {
+struct `The kind of file system` {
   private static let table = """
     22 28 0:21 / /proc rw,relatime shared:12 - proc proc rw
     31 28 254:17 / /srv/data rw,relatime shared:1 - ext4 /dev/vdb1 rw

@@ -8,7 +8,9 @@ import Testing
 @testable import LarderSystem
 
 @Suite(.watched)
-struct `The executor` {
+struct `The executor` {}
+
+extension `The executor` {
   @Test(arguments: [1, 2, 4])
   func `every job runs once, however many threads submit`(threadLimit: Int) async {
     let executor = IOExecutor(threadLimit: threadLimit)

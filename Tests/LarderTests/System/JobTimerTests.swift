@@ -8,7 +8,9 @@ import Testing
 struct `The timer` {
   private let timer = JobTimer()
   private let heard = Happening()
+}
 
+extension `The timer` {
   @Test func `hands jobs over in the order of their times`() async {
     // The times count from each submission. So the order is certain only if all three come within
     // the difference of two delays, which a busy machine may prevent.

@@ -9,7 +9,9 @@ import Testing
 /// The kernel's own triggers, if the machine has them. `Tests/Reliability/pressure` shows that they
 /// signal.
 @Suite(.watched, .enabled(if: KernelFeatures.hasPressureTrigger))
-struct KernelPressureTests {
+struct KernelPressureTests {}
+
+extension KernelPressureTests {
   @Test
   func `a monitor watches its own cgroup or the machine, and says which`() {
     let own = MemoryPressureMonitor()

@@ -17,7 +17,7 @@ struct ArgumentReaderTests {
     }
   }
 
-  @Test(arguments: [
+  static let lines: [([String], [String])] = [
     ([], []),
     (["a", "b"], ["a", "b"]),
     (["--json", "a"], ["--json", "a"]),
@@ -47,7 +47,9 @@ struct ArgumentReaderTests {
     (["-o", "--odd"], ["--output:--odd"]),
     (["--nope=3", "-z", "---"], ["?--nope", "?-z", "?---"]),
     (["--JSON"], ["?--JSON"]),
-  ])
+  ]
+
+  @Test(arguments: lines)
   func `a command line falls into operands and options`(line: [String], steps: [String]) {
     // After `--` an operand may look like an option. This text does not distinguish them.
     #expect(Self.steps(line) == steps)

@@ -81,7 +81,9 @@ struct `The mode of a terminal` {
     scene = try Scene()
     try scene.put("v", "k")
   }
+}
 
+extension `The mode of a terminal` {
   private func session(_ verb: String) throws -> TerminalSession {
     let session = try TerminalSession(scene, [verb, "c"])
     try eventually("\(verb) to draw") { session.count(of: "q ends") > 0 && !session.isAsBefore }

@@ -117,7 +117,7 @@ struct WatchLedgerTests {
 
   /// 792 loads into a cache of 4 MiB with uses between them that the disk never gets to know,
   /// looked at every so many loads.
-  @Test(arguments: [4, 12, 40])
+  @Test(arguments: [8, 40])
   func `the evictions of a cache at its limit are known as such`(loadsPerLook: Int) throws {
     let path = scene.root.appending(path: "full").path
     let cache = try DiskCache(

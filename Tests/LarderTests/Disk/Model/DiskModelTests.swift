@@ -8,7 +8,9 @@ import Testing
 /// Seeded random operations on a cache and on a naive model of it, which must give the same
 /// results.
 @Suite(.enabled(if: FileSystemFeatures.hasAttributes), .watched)
-struct DiskModelTests {
+struct DiskModelTests {}
+
+extension DiskModelTests {
   @Test(arguments: 0..<16 as Range<UInt64>)
   func `a cache does what a naive one does, whatever the operations`(seed: UInt64) throws {
     try run(seed: seed, mayFail: false)
