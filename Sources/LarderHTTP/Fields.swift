@@ -54,7 +54,7 @@ extension HTTPCache {
     /// The values of every field with a name, joined by `", "`, or nil. Source: RFC 9110, 5.3.
     public subscript(name: String) -> String? {
       let values = values(of: name)
-      return values.isEmpty ? nil : values.joined(separator: ", ")
+      return values.count > 1 ? values.joined(separator: ", ") : values.first
     }
 
     func contains(_ name: String) -> Bool { all.contains { $0.name.equalsIgnoringCase(name) } }

@@ -37,11 +37,12 @@ extension HTTPCache {
       return Directives(fields["cache-control"] ?? (isForced ? "no-cache" : ""))
     }
 
-    /// Whether the origin alone can answer: a body follows, a condition concerns the origin's own
-    /// state, or URL and fields cannot stand in the lines of a file.
+    /// Whether the origin alone can answer: a body follows, a condition concerns its own state, URL
+    /// and fields cannot stand in the lines of a file, or the authority would end in the path.
     var isForOrigin: Bool {
-      hasBody || fields.contains("if-match") || fields.contains("if-unmodified-since")
-        || !fields.areValid || authority.hasControls || target.hasControls
+      hasBody || ["if-match", "if-unmodified-since"].contains(where: fields.contains)
+        || !fields.areValid || [authority, target].contains(where: \.hasControls)
+        || authority.utf8.contains(where: "/?#@\\".utf8.contains)
     }
 
     /// Whether the response concerns one user alone, or is not to be stored for this one.

@@ -198,13 +198,12 @@ extension HTTPCache.Stored {
     guard request.method == "GET", let text = request.fields["range"]?.lowercased(),
       fulfils(request.fields["if-range"]),
       // Made here, because making it takes longer than all else.
-      let ends = text.wholeMatch(of: #/bytes=\s*([0-9]*)\s*-\s*([0-9]*)\s*/#)
+      let ends = text.wholeMatch(of: #/bytes=([0-9]*)-([0-9]*)/#)
     else { return nil }
     let (count, last) = (content.byteCount, ends.2.number)
     guard let start = ends.1.number else { return last.map { max(0, count - $0)..<count } }
-    let end = last ?? Int.max - 1
-    if end < start { return nil }
-    return start >= count ? 0..<0 : start..<min(end + 1, count)
+    if let last, last < start { return nil }
+    return start >= count ? 0..<0 : start..<min((last ?? count) + 1, count)
   }
 
   /// Whether the condition of a range holds: a strong tag or a strong date, which is that of a

@@ -271,6 +271,16 @@ extension `The letter of the standards` {
     #expect(answer.body.byteCount == 0)
   }
 
+  @Test func `no authority ends in a path, where the URL would be that of another host`()
+    async throws
+  {
+    let scene = try Scene([Reply(200, fresh()), Reply(200, fresh())])
+    for (authority, target) in [("example.org/a", "/b"), ("example.org", "/a/b")] {
+      _ = try await scene.respond(.init(authority: authority, target: target)).body.text
+    }
+    #expect(scene.requests.count == 2)
+  }
+
   @Test func `9110, 14.2: a range of what is no 200 gets the whole`() async throws {
     let scene = try Scene([Reply(404, fresh(), body: "none")])
     _ = try await scene.get().body.text

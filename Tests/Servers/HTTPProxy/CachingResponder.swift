@@ -11,16 +11,18 @@ struct CachingResponder: HTTPResponder {
   let client: HTTPClient  // that follows no redirect and decompresses nothing
   let origins: [String: String]  // by the authorities that clients may name
   let standard: String  // the authority for all others
+  static let dropped = ["forwarded", "x-forwarded-", "x-original-url", "x-rewrite-url"]
 
   func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+    let target = request.head.path ?? ""
+    guard target.hasPrefix("/") else { return Response(status: .badRequest) }
     let authority = request.head.authority.flatMap { origins[$0] == nil ? nil : $0 } ?? standard
     let method = request.method.rawValue == "MSEARCH" ? "M-SEARCH" : request.method.rawValue
-    let dropped = ["forwarded", "x-forwarded-", "x-original-url", "x-rewrite-url"]
-    let fields = request.headers.map { ($0.name.rawName, $0.value) }
-      .filter { name, _ in !dropped.contains { name.lowercased().hasPrefix($0) } }
+    let fields = request.headers.map { ($0.name.canonicalName, $0.value) }
+      .filter { name, _ in !Self.dropped.contains(where: name.hasPrefix) }
     let length = request.headers[.contentLength]
     let asked = HTTPCache.Request(
-      method: method, authority: authority, target: request.head.path ?? "/", fields: .init(fields),
+      method: method, authority: authority, target: target, fields: .init(fields),
       hasBody: length.map { $0 != "0" } ?? request.headers.contains(.transferEncoding))
     do {
       let answer = try await cache.respond(to: asked) { try await send($0, request.body) }
