@@ -17,15 +17,15 @@ extension Cache: EngineObserver {
       // that began before are, so that none is stored after it.
       if case .entryChanged = change { supersede(subject.key) }
       drop(subject.key)
+    // Also what a limit has removed from the disk before.
+    case .variantsRemoved(let base):
+      for key in [base] + keptKeys.keys(where: { $0.isVariant(of: base) }) { drop(key) }
     // Between processes the last store wins, so a running load is stored when it ends, as if it had
     // begun now.
     case .filesChanged(let names):
-      for name in names {
-        if let key = keptKeys.key(of: name) { drop(key) }
-      }
-    case .anyChanged: memory.removeAll(.explicit, elsewhere: true)
-    case .cleared:
-      supersedeAll()
+      for key in names.compactMap(keptKeys.key) { drop(key) }
+    case .anyChanged, .cleared:
+      if case .cleared = change { supersedeAll() }
       memory.removeAll(.explicit, elsewhere: true)
     }
   }
@@ -99,6 +99,11 @@ package final class KeptKeys: Sendable {
   /// Returns the key of a name, if its value may be in memory.
   func key(of name: EntryName) -> CacheKey? {
     state.withLock { $0.parts[Self.part(of: name)].keys[name] }
+  }
+
+  /// Returns the keys in question whose values may be in memory. The lock is held for a part.
+  func keys(where isMeant: (CacheKey) -> Bool) -> [CacheKey] {
+    (0..<1024).flatMap { part in state.withLock { $0.parts[part].keys.values.filter(isMeant) } }
   }
 }
 

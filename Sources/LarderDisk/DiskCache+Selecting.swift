@@ -93,7 +93,7 @@ extension DiskCache {
       let loads = engine.supersedeLoads { $0.key.isVariant(of: subject.key) }
       // A load that was being stored is accepted when its name is free, and the walk finds it.
       for load in loads { engine.changing(load.name) { _ in } }
-      defer { engine.tell(.entryChanged(subject)) }
+      defer { engine.tell(.variantsRemoved(of: subject.key)) }
       return try removeEntries { $0.isVariant(of: subject) }
     }
   }
@@ -130,7 +130,7 @@ extension DiskCache {
 
 extension CacheKey {
   /// Whether this key is the base, or joined from it and more parts.
-  func isVariant(of base: CacheKey) -> Bool {
+  package func isVariant(of base: CacheKey) -> Bool {
     let (bytes, start) = (bytes, base.bytes)
     guard bytes.starts(with: start) else { return false }
     return bytes.count == start.count || bytes[start.count] == Self.separator

@@ -20,7 +20,7 @@ extension Cache {
   /// - Parameters:
   ///   - fixture: The recorded values, and the clock.
   ///   - coder: The conversion of values to bytes and back.
-  ///   - configuration: The settings. Their clock is replaced by the fixture's.
+  ///   - configuration: The settings. The clock is the fixture's, and the coherence `none`.
   /// - Throws: `CacheError`, as `init(directory:coder:configuration:)` does for the copy;
   ///   `.extendedDataUnsupported` if the temporary directory cannot hold recorded data.
   /// - Complexity: O(bytes of all entries), which are copied.
@@ -30,7 +30,7 @@ extension Cache {
     let (copy, names) = try fixture.copy()
     var configuration = configuration
     configuration.disk.clock = fixture.clock.wallClock
-    configuration.disk.mode = .shared
+    (configuration.disk.mode, configuration.disk.coherence) = (.shared, .none)
     try self.init(
       directory: copy.path, coder: coder, configuration: configuration,
       loadReplacement: FixtureUse(fixture: fixture, copy: copy, names: names))

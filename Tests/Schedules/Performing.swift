@@ -248,7 +248,7 @@
       case .pressure: if case .memory(let cache) = slot { cache.respond(to: .empty) }
       case .forget: if case .memory(let cache) = slot { forget(number, cache.memory) }
       case .limit: if case .memory(let cache) = slot { setLimit(number, cache.memory) }
-      case .rescan: slot.disk.engine.startRescan()
+      case .rescan: slot.disk.engine.startScan()
       case .reopen: try reopen(slot, cache)
       case .pause: Scheduler.sleep(milliseconds: number)
       default: break

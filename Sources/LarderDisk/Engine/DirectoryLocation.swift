@@ -26,9 +26,6 @@ package final class DirectoryLocation: Sendable {
   /// Whether the directory was moved away, and its path has not led to one again since.
   let isAstray = Atomic<Bool>(false)
 
-  /// The number of times that a directory may vanish while it is opened.
-  private static let vanishedLimit = 10
-
   /// The directory that is held now.
   package var handle: DirectoryHandle { current.withLock { $0 } }
 
@@ -97,7 +94,7 @@ package final class DirectoryLocation: Sendable {
         // would never be noticed.
         let present = try DirectoryHandle.open(path: path, faults: configuration.faults)
         if present.identity == handle.identity { return (handle, resolved, wasMade) }
-      } catch .noSuchFile where mayMake && vanishedCount < Self.vanishedLimit {
+      } catch .noSuchFile where mayMake && vanishedCount < 10 {
         // The directory was moved or removed after `makeDirectories`, and the next round makes it
         // again. A dangling link gives the same error every time, so the number of rounds is
         // limited.

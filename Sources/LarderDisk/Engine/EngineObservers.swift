@@ -1,3 +1,4 @@
+package import LarderBasics
 import LarderSystem
 import Synchronization
 
@@ -9,6 +10,8 @@ package enum DiskChange: Sendable {
   /// The value of a key was replaced or removed. The name has the file extension of the cache that
   /// changed it; other extensions are other entries.
   case entryChanged(DiskEngine.Subject)
+  /// The values of a key and of its variants were removed, under every file extension.
+  case variantsRemoved(of: CacheKey)
   /// Files were replaced, removed, stamped or written, mostly by another process. `Cache` drops the
   /// values of the keys that it keeps for the names, and supersedes no load, because between
   /// processes the last store wins.
@@ -98,7 +101,7 @@ package final class EngineObservers: Sendable {
   func tell(_ change: DiskChange, except origin: ObjectIdentifier?) {
     tell(except: origin) { $0.hear(of: change) }
     switch change {
-    case .entryChanges, .entryChanged: break
+    case .entryChanges, .entryChanged, .variantsRemoved: break
     case .filesChanged, .anyChanged, .cleared: letGoElsewhere()
     }
   }

@@ -67,10 +67,7 @@ struct EngineState: Sendable {
     totals += clearing.remaining
     return totals
   }
-}
 
-// Events that concern several parts.
-extension EngineState {
   /// Hides everything. The clearing must be able to begin.
   mutating func beginClearing() -> (progress: RemovalProgress, mustWalk: Bool) {
     defer { catalog.removeAll() }

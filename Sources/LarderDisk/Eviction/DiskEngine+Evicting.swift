@@ -218,7 +218,7 @@ extension DiskEngine {
 extension DiskEngine {
   /// Takes in what other processes have done, and whether the file system has space again.
   private func look(_ course: inout TrimCourse) {
-    if course.takeMissing() { startRescan() }
+    if course.takeMissing() { startScan() }
     lookAround()
     guard course.isPurge, configuration.freeSpaceLimit != nil, missingBytes() == 0 else { return }
     withState { $0.evictions.purge?.missing = 0 }

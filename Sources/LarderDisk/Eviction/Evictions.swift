@@ -44,9 +44,8 @@ struct Evictions: Sendable {
   /// Whether the caller has to ask a thread to carry the purge on, which counts as asked from then
   /// on.
   mutating func mustCarryOn() -> Bool {
-    guard isLeft else { return false }
-    purge?.isCarriedOn = true
-    return true
+    defer { purge?.isCarriedOn = true }
+    return isLeft
   }
 
   /// Whether a purge has begun that no thread carries on.

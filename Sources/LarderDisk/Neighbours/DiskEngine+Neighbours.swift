@@ -18,7 +18,7 @@ extension DiskEngine {
       followReplacement(isUrgent: true)
       tellOfAnyChange()
     }
-    if batch.isIncomplete { startRescan() }
+    if batch.isIncomplete { startScan() }
     var findings: [Finding] = []
     for (name, wasThere) in batch.names {
       findings.append(look(at: name, isPassing: wasThere))
@@ -63,7 +63,7 @@ extension DiskEngine {
     }
     if !forgotten.isEmpty { tell(ofLearned: forgotten) }
     for finding in unclear { lookAgain(at: finding.name, isPassing: finding.isPassing) }
-    if mustRescan { startRescan() }
+    if mustRescan { startScan() }
   }
 
   /// Carries out what follows of what is settled, in a hold of the lock, of a name that is held or
@@ -82,7 +82,7 @@ extension DiskEngine {
       return (effects, result)
     }
     if effects.contains(.forgets) { tell(ofLearned: [name]) }
-    if effects.contains(.rescans) { startRescan() }
+    if effects.contains(.rescans) { startScan() }
     return (effects, result)
   }
 
@@ -183,7 +183,7 @@ extension DiskEngine {
     changed.signal()
     // A scan that follows events waits for the watch before it reads. One for an earlier opener may
     // not have.
-    if hasScanned { startRescan() }
+    if hasScanned { startScan() }
   }
 
   /// Starts to follow for a call that can do without events. In a large directory another thread
@@ -228,7 +228,7 @@ extension DiskEngine {
     noteUpkeepFailure(errno)
     watching.end(threads)
     tellOfAnyChange()
-    startRescan()
+    startScan()
   }
 
   /// Moves the watch to the directory that has replaced the one before.

@@ -8,13 +8,12 @@ extension DiskEngine {
     if startScan(again: false), followsNeighbours { startWatching() }
   }
 
-  /// Starts another scan in the background, once the first is over. If one is going on, it may have
-  /// passed over the change, so another follows it.
-  func startRescan() { startScan(again: true) }
-
+  /// Starts the first scan in the background, or another one, once the first is over. If one is
+  /// going on, it may have passed over the change, so another follows it.
+  ///
   /// - Returns: Whether the index knows every entry.
   @discardableResult
-  private func startScan(again: Bool) -> Bool {
+  func startScan(again: Bool = true) -> Bool {
     let (number, isScanned) = withState { state in
       if again, state.catalog.scans.isOngoing { state.catalog.scans.hasMissedChanges = true }
       let isDue = again ? state.catalog.scans.mayRescan : state.catalog.scans.needsScan
@@ -68,7 +67,7 @@ extension DiskEngine {
       endScan(number, .failed(error))
       // After the first scan, the next call that needs the index tries again, and after a later
       // one a timer does. Trying again at once might never end.
-      if !isFirst { runLater(after: configuration.rescanDelay) { $0.startRescan() } }
+      if !isFirst { runLater(after: configuration.rescanDelay) { $0.startScan() } }
       return
     }
     rescanIfMissed()
@@ -77,7 +76,7 @@ extension DiskEngine {
   /// Starts another scan if the latest one has missed changes. During a removal of everything it
   /// would miss the same; the end of the removal starts it.
   func rescanIfMissed() {
-    if withState({ $0.catalog.scans.hasMissedChanges && !$0.clearing.hidesFiles }) { startRescan() }
+    if withState({ $0.catalog.scans.hasMissedChanges && !$0.clearing.hidesFiles }) { startScan() }
   }
 
   /// The number of names that a scan merges in one hold of the lock, which takes about 20 µs. A
@@ -222,7 +221,7 @@ extension DiskEngine {
           sizeLimit: configuration.sizeLimit, countLimit: configuration.countLimit, at: now)
       return (isDue, state.catalog.scans.rescans.planLook(afterStoreAt: now))
     }
-    if isDue { startRescan() }
+    if isDue { startScan() }
     if mustPlan { planRescan(after: configuration.rescanDelay) }
   }
 
@@ -232,7 +231,7 @@ extension DiskEngine {
       let (delay, now) = (engine.configuration.rescanDelay, MonotonicTime.now)
       let rest = engine.withState { $0.catalog.scans.rescans.rest(of: delay, at: now) }
       guard let rest else { return }
-      if rest > .zero { engine.planRescan(after: rest) } else { engine.startRescan() }
+      if rest > .zero { engine.planRescan(after: rest) } else { engine.startScan() }
     }
   }
 }

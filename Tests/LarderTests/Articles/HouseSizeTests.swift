@@ -35,7 +35,7 @@ struct `The size of the house` {
     let counted = [
       ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 24_005),
       ("its files", files.count, 158),
-      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 11_244),
+      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 11_239),
       ("its files", disk.count, 65),
       ("files that declare or extend DiskEngine", try disk.count { try $0.count(engine) > 0 }, 14),
       ("places that take the state's lock", try sum(#"\bwithState\b"#, in: disk) - 1, 77),

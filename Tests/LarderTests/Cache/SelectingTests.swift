@@ -130,6 +130,38 @@ extension `Choosing entries` {
     #expect(try cache.value(forKey: "page") == nil)
   }
 
+  @Test func `removes variants from memory, also when their files have gone before`() throws {
+    try cache.close()
+    let cache = try scene.open(.string) { $0.disk.countLimit = 1 }
+    let variant = CacheKey("page", variant: "de")
+    try cache.store("1", forKey: variant)
+    try cache.store("2", forKey: "b")
+    _ = try cache.disk.count()
+    try cache.flush()
+    let isKept = cache.memory.contains(variant)
+    #expect(try isKept && scene.names.count == 1)
+    #expect(try cache.removeVariants(of: "page").removed == 0)
+    #expect(try cache.value(forKey: variant) == nil)
+    #expect(try cache.value(forKey: "b") == "2")
+  }
+
+  @Test func `removes a key from the memory of a cache with another extension`() throws {
+    try cache.close()
+    let cache = try scene.open(.string) {
+      $0.disk.countLimit = 1
+      $0.disk.fileExtension = "e1"
+    }
+    let other = try scene.open { $0.countLimit = 1 }
+    try cache.store("1", forKey: "page")
+    try other.store([2], forKey: "page")
+    _ = try other.count()
+    try other.flush()
+    let isKept = cache.memory.contains("page")
+    #expect(try isKept && scene.names.count == 1)
+    #expect(try other.removeVariants(of: "page").removed == 1)
+    #expect(try cache.value(forKey: "page") == nil)
+  }
+
   @Test func `counts what it chose and may not remove any more as failed`() throws {
     try cache.store("1", forKey: "a")
     let removal = try cache.disk.removeAll { [cache] _ in

@@ -50,7 +50,7 @@ extension `Removals` {
       let text =
         switch change {
         case .entryChanges: "changes"
-        case .entryChanged: "changed"
+        case .entryChanged, .variantsRemoved: "changed"
         case .filesChanged, .anyChanged: "file changed"
         case .cleared: "cleared"
         }

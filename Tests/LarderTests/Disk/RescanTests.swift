@@ -18,7 +18,7 @@ extension DiskCache {
 
   /// Scans the directory again and waits for the end.
   func rescan() {
-    engine.startRescan()
+    engine.startScan()
     engine.wait { !$0.catalog.scans.isOngoing ? () : nil }
   }
 }
@@ -102,7 +102,7 @@ extension `A scan after the first` {
     }
     _ = try cache.count()
     scene.faults.plan(.before { gate.pass() }, for: .fstatat, at: 5)
-    cache.engine.startRescan()
+    cache.engine.startScan()
     gate.waitUntilReached()
     return cache
   }
@@ -247,7 +247,7 @@ private struct Sequence {
       guard rescans else { continue }
       switch Int.random(in: 0..<40, using: &moments) {
       case 0: cache.rescan()
-      case 1..<4: cache.engine.startRescan()
+      case 1..<4: cache.engine.startScan()
       default: break
       }
     }
