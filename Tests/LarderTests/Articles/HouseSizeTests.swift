@@ -33,7 +33,7 @@ struct `The size of the house` {
     let disk = files.filter(\.isOfDisk)
     let engine = #"^(public |package |private |fileprivate )?(final class|extension) DiskEngine\b"#
     let counted = [
-      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 24_005),
+      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 24_007),
       ("its files", files.count, 158),
       ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 11_239),
       ("its files", disk.count, 65),
