@@ -40,8 +40,8 @@ extension HTTPCache {
     /// Whether the origin alone can answer: a body follows, a condition concerns its own state, URL
     /// and fields cannot stand in the lines of a file, or the authority would end in the path.
     var isForOrigin: Bool {
-      hasBody || ["if-match", "if-unmodified-since"].contains(where: fields.contains)
-        || !fields.areValid || [authority, target].contains(where: \.hasControls)
+      hasBody || fields.contains("if-match") || fields.contains("if-unmodified-since")
+        || !fields.areValid || authority.hasControls || target.hasControls
         || authority.utf8.contains(where: "/?#@\\".utf8.contains)
     }
 

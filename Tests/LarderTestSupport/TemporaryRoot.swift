@@ -20,7 +20,7 @@ package enum TemporaryRoot {
   package static func path() throws -> String {
     try made.withLock { made in
       if let made { return made }
-      let folder = folder
+      let folder = chosenFolder
       let parents = "\(folder)/\(prefix)\(getppid())"
       if isHeld(parents) {
         made = parents
@@ -39,7 +39,7 @@ package enum TemporaryRoot {
     }
   }
 
-  private static var folder: String {
+  private static var chosenFolder: String {
     let memory = "/dev/shm"
     let disk = FileManager.default.temporaryDirectory.path
     let process = ProcessInfo.processInfo

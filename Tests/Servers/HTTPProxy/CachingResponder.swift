@@ -14,25 +14,23 @@ struct CachingResponder: HTTPResponder {
   static let dropped = ["forwarded", "x-forwarded-", "x-original-url", "x-rewrite-url"]
 
   func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
-    let target = request.head.path ?? ""
-    guard target.hasPrefix("/") else { return Response(status: .badRequest) }
     let authority = request.head.authority.flatMap { origins[$0] == nil ? nil : $0 } ?? standard
     let method = request.method.rawValue == "MSEARCH" ? "M-SEARCH" : request.method.rawValue
     let fields = request.headers.map { ($0.name.canonicalName, $0.value) }
       .filter { name, _ in !Self.dropped.contains(where: name.hasPrefix) }
     let length = request.headers[.contentLength]
     let asked = HTTPCache.Request(
-      method: method, authority: authority, target: target, fields: .init(fields),
+      method: method, authority: authority, target: request.head.path ?? "", fields: .init(fields),
       hasBody: length.map { $0 != "0" } ?? request.headers.contains(.transferEncoding))
+    guard asked.target.hasPrefix("/") else { return Response(status: .badRequest) }
     do {
       let answer = try await cache.respond(to: asked) { try await send($0, request.body) }
       let fields = answer.fields.compactMap { field in
         HTTPField.Name(field.name).map { HTTPField(name: $0, value: field.value) }
       }
-      let count = method == "HEAD" ? 0 : answer.body.byteCount
-      var body = ResponseBody(contentLength: count) { writer in
-        for try await piece in answer.body { try await writer.write(ByteBuffer(bytes: piece)) }
-        try await writer.finish(nil)
+      var body = ResponseBody(contentLength: method == "HEAD" ? 0 : answer.body.byteCount) { out in
+        for try await piece in answer.body { try await out.write(ByteBuffer(bytes: piece)) }
+        try await out.finish(nil)
       }
       if let bytes = answer.body.bytes { body = .init(byteBuffer: ByteBuffer(bytes: bytes)) }
       return Response(status: .init(code: answer.status), headers: HTTPFields(fields), body: body)
