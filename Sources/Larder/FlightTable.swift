@@ -27,8 +27,10 @@ struct FlightTable<Waiter: Sendable>: Sendable {
   }
 
   private var flights: [FlightID: Flight] = [:]
-  // Only the load that new callers join. An abandoned load is in neither table.
+  // Only the load that new callers join.
   private var byKey: [CacheKey: FlightID] = [:]
+  /// The loads that no caller waits for any more and that have not ended: they may be storing.
+  private var abandoned: [FlightID: CacheKey] = [:]
   private var flightOfWaiter: [WaiterID: FlightID] = [:]
   /// Callers that were cancelled after they got an ID and before they waited.
   private var cancelledEarly: Set<WaiterID> = []
@@ -104,7 +106,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     guard let flight = byKey[key], let known = flights[flight], let end = known.refreshEnd,
       end <= now || known.isSuperseded && known.isRefresh
     else { return nil }
-    let audience = finish(flight)
+    let audience = abandon(flight)
     return (flight, audience.answered + audience.late)
   }
 
@@ -124,7 +126,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     // that came too late want the next load, so they do not keep this one, which may hang.
     guard let rest = flights[flight], rest.waiters.values.allSatisfy(\.isLate), !rest.isRefresh
     else { return Cancellation(waiter: waiter) }
-    return Cancellation(waiter: waiter, abandoned: flight, late: finish(flight).late)
+    return Cancellation(waiter: waiter, abandoned: flight, late: abandon(flight).late)
   }
 
   /// Forgets a caller whose wait is over.
@@ -132,8 +134,17 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     cancelledEarly.remove(id)
   }
 
+  /// Takes a load out of the way of new callers, before it has ended.
+  private mutating func abandon(_ flight: FlightID) -> Audience {
+    let key = flights[flight]?.key
+    let audience = finish(flight)
+    abandoned[flight] = key
+    return audience
+  }
+
   /// Ends a load and returns its waiting callers.
   mutating func finish(_ flight: FlightID) -> Audience {
+    abandoned[flight] = nil
     guard let ended = flights.removeValue(forKey: flight) else { return Audience() }
     // A newer load of the key may be registered already.
     if byKey[ended.key] == flight { byKey[ended.key] = nil }
@@ -163,8 +174,8 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     flights[flight].map { !$0.isSuperseded } ?? false
   }
 
-  /// The keys of the loads that new callers join.
-  var keys: [CacheKey] { Array(byKey.keys) }
+  /// The keys of the loads that have not ended.
+  var keys: [CacheKey] { Array(byKey.keys) + abandoned.values }
 
   /// Whether a load has neither ended nor been abandoned.
   func isGoingOn(_ flight: FlightID) -> Bool { flights[flight] != nil }

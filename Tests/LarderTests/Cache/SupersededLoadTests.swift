@@ -231,6 +231,30 @@ extension `Superseded loads` {
     #expect(try await cache.value(forKey: other) == "loaded")
   }
 
+  @Test func `a load that its last caller gave up counts as running until it is stored`()
+    async throws
+  {
+    let (cache, scene, caller) = (try open(), scene, Shared<Task<String, any Error>?>(nil))
+    let (variant, running) = (CacheKey("key", variant: "de"), Shared<[CacheKey]>([]))
+    // A removal of variants would wait for its name, or the value would come after it.
+    let givingUp: @Sendable () -> Void = {
+      do {
+        try eventually("the caller's task") { caller.value != nil }
+        caller.value?.cancel()
+        try eventually("the caller to leave") { cache.flights.waiterCount == 0 }
+      } catch {
+        Issue.record(error)
+      }
+      running.value = cache.supersedeLoads { _ in true }.map(\.key)
+    }
+    scene.faults.plan(.before(givingUp), for: .linkat)
+    caller.value = Task { try await cache.value(forKey: variant) { "loaded" } }
+    await #expect(throws: CancellationError.self) { try await caller.value?.value }
+    try await eventually("the load to end") { () async in cache.flights.runningKeys.isEmpty }
+    #expect(scene.faults.struckCount == 1)
+    #expect(running.value == [variant])
+  }
+
   @Test func `who asks after a removal of everything waits for a load that began after it`()
     async throws
   {
