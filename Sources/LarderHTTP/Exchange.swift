@@ -18,8 +18,10 @@ struct Exchange: Sendable {
   var reason: HTTPCache.Reason
   /// The stored response for the request, with its body at hand, and its key.
   var usable: (stored: Stored, body: Body, place: CacheKey)?
-  /// Whether it has waited for another request.
-  var hasWaited = false
+  /// What the request asks for, as far as the stored marker tells.
+  var variant = Variant(lines: [])
+  /// How often it has waited for another request.
+  var waits = 0
   /// Its flight in ``Flights``, from when it asks the origin.
   var flight: UInt64 = 0
   /// Whether the origin is not asked on behalf of others: the response is not stored.
@@ -32,7 +34,7 @@ struct Exchange: Sendable {
       let endCount = cache.flights.endCount.load(ordering: .relaxed)
       try await lookUp()
       // What was stored just now and is not fresh is not waited for a second time.
-      if hasWaited, usable != nil { mayWait = false }
+      if waits > 0, usable != nil { mayWait = false }
       let time = cache.now
       switch policy.action(for: request, stored: usable?.stored, at: time) {
       case .serve: return serve(at: time)
@@ -48,27 +50,26 @@ struct Exchange: Sendable {
       let isPart = request.fields.contains("range")
       guard request.method == "GET", usable != nil || !isPart else { return try await passBy() }
       let shares = mayWait && !isPart && !request.isPersonal
-      switch await cache.flights.join(request, key, shares, after: endCount) {
+      switch await cache.flights.join(request, key, variant, shares, after: endCount) {
       case .asks(let flight): return try await ask(flight)
-      case .looks(let again): (hasWaited, mayWait) = (true, again)
+      case .looks(let again): (waits, mayWait) = (waits + 1, again && waits < 3)
       case .fails(let error):
-        (hasWaited, mayWait) = (true, false)
+        (waits, mayWait) = (waits + 1, false)
         if let stale = staleAnswer() { return stale }
         if let error { throw error }
       }
     }
   }
 
-  /// Answers with what is stored.
   private func serve(at time: Timestamp) -> Response {
     guard let (stored, body, _) = usable else { return Response(status: 504) }
     let rest = -stored.staleness(policy, at: time)
     cache.counters.withLock {
       if rest > 0 { $0.hits += 1 } else { $0.stale += 1 }
-      if hasWaited { $0.collapsed += 1 }
+      if waits > 0 { $0.collapsed += 1 }
     }
     let answer = stored.response(to: request, body, at: time)
-    return stating("hit; ttl=\(rest)\(hasWaited ? "; collapsed" : "")", in: answer)
+    return stating("hit; ttl=\(rest)\(waits > 0 ? "; collapsed" : "")", in: answer)
   }
 
   /// Returns what is stored, if it may answer although the origin has failed.
@@ -82,10 +83,11 @@ struct Exchange: Sendable {
   /// fails, nothing is stored, and the client had its answer.
   private func refresh() {
     Task { [self] in
-      let turn = await cache.flights.join(request, key, true, after: .max)
+      let turn = await cache.flights.join(request, key, variant, true, after: .max)
       guard case .asks(let flight) = turn else { return }
       var own = self
       own.reason = .stale
+      own.usable?.body = Body([])
       for try await _ in try await own.ask(flight).body {}
     }
   }
@@ -93,7 +95,7 @@ struct Exchange: Sendable {
   /// Asks the origin what is not asked on behalf of others, with the client's own conditions.
   mutating func passBy() async throws -> Response {
     isAlone = true
-    return try await ask(await cache.flights.start(key, isShared: false))
+    return try await ask(await cache.flights.start(key, variant, isShared: false))
   }
 
   /// Asks the origin, or answers with what is stored if the origin fails and that may answer.
@@ -112,7 +114,7 @@ struct Exchange: Sendable {
     } catch {
       // The cancellation of one task says nothing to the others.
       let isCancelled = error is CancellationError || Task.isCancelled
-      await cache.flights.end(flight, isCancelled ? .looks(mayWait: false) : .fails(error))
+      await cache.flights.end(flight, isCancelled ? .looks(mayWait: true) : .fails(error))
       if !isCancelled, let stale = staleAnswer() { return stale }
       throw error
     }
@@ -138,7 +140,7 @@ struct Exchange: Sendable {
     }
     let length = response.announcedLength ?? response.body.byteCount
     let variant = length ?? 0 <= cache.configuration.bodyLimit ?? .max ? stored?.variant : nil
-    guard !isAlone, await cache.flights.headCame(of: flight, variant), let stored else {
+    guard !isAlone, await cache.flights.headCame(of: flight, variant, asked), let stored else {
       await cache.flights.end(flight, .looks(mayWait: false))
       return passed(response, isStored: false)
     }
@@ -174,7 +176,7 @@ struct Exchange: Sendable {
   /// The parameters of `Cache-Status` for what the origin answered. Source: RFC 9211, 2.
   private func origin(_ status: Int, isStored: Bool) -> String {
     "fwd=\(reason.rawValue); fwd-status=\(status)" + (isStored ? "; stored" : "")
-      + (hasWaited ? "; collapsed=?0" : "")
+      + (waits > 0 ? "; collapsed=?0" : "")
   }
 
   /// Returns a response with what this cache did, if the configuration names the cache.

@@ -110,8 +110,8 @@ extension StringProtocol {
   /// Whether the text is a token. Source: RFC 9110, 5.6.2.
   var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isTokenSign) }
 
-  /// Whether a space or a control character is in the text.
-  var hasControls: Bool { utf8.contains { $0 <= 32 || $0 == 127 } }
+  /// Whether a space, a control character or what is not ASCII is in the text.
+  var hasControls: Bool { utf8.contains { $0 <= 32 || $0 >= 127 } }
 
   /// The number that the text spells with digits alone, at most 2⁶²; nil for any other text.
   var number: Int? {

@@ -1,4 +1,3 @@
-import Larder
 import Synchronization
 
 /// The requests that are at the origin, and the requests that wait for one of them.
@@ -23,14 +22,14 @@ actor Flights {
     var isShared: Bool
     /// Whether its response may still be stored.
     var isWanted = true
-    /// For whom the response is, while it is being stored.
-    var variant: Variant?
+    /// For whom the response is, as far as is known.
+    var variant: Variant
     var waiters: [UInt64: (request: Request, continuation: CheckedContinuation<Turn, Never>)] = [:]
     /// Ends the wait of all when the limit is reached.
     var timer: Task<Void, any Error>?
 
     /// Whether a request may wait for the response, as far as is known.
-    func suits(_ asker: Request) -> Bool { isShared && isWanted && variant?.fits(asker) ?? true }
+    func suits(_ asker: Request) -> Bool { isShared && isWanted && variant.fits(asker) }
   }
 
   private(set) var flights: [UInt64: Flight] = [:]
@@ -51,16 +50,19 @@ actor Flights {
   /// Starts a flight, or waits for one that another request has started.
   ///
   /// - Parameters:
+  ///   - variant: What it asks for, as far as the stored marker tells.
   ///   - shares: Whether it may wait, and others for it.
   ///   - count: The flights that had ended when it looked for a stored response. It looks again if
-  ///     one of the URL has ended since.
-  func join(_ request: Request, _ key: String, _ shares: Bool, after count: UInt64) async -> Turn {
-    let isShared = shares && lone[key].map { $0 <= .now } ?? true
+  ///     one of the URL has ended since. A refresh gives the largest number, and never waits.
+  func join(
+    _ request: Request, _ key: String, _ variant: Variant, _ shares: Bool, after count: UInt64
+  ) async -> Turn {
+    let isShared = shares && (count == .max || lone[key].map { $0 <= .now } ?? true)
     if isShared, lastEnds[key.hashValue & 1023] > count { return .looks(mayWait: true) }
     let match = isShared ? ids[key]?.first { flights[$0]?.suits(request) ?? false } : nil
-    guard let match, limit > .zero else { return .asks(start(key, isShared: isShared)) }
-    lastID += 1
-    let id = lastID
+    guard let match, limit > .zero else { return .asks(start(key, variant, isShared: isShared)) }
+    if count == .max { return .looks(mayWait: false) }
+    let id = UInt64.random(in: .min ... .max)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         if Task.isCancelled { return continuation.resume(returning: .fails(CancellationError())) }
@@ -78,9 +80,9 @@ actor Flights {
     }
   }
 
-  func start(_ key: String, isShared: Bool) -> UInt64 {
+  func start(_ key: String, _ variant: Variant, isShared: Bool) -> UInt64 {
     lastID += 1
-    flights[lastID] = Flight(key: key, isShared: isShared)
+    flights[lastID] = Flight(key: key, isShared: isShared, variant: variant)
     ids[key, default: []].append(lastID)
     return lastID
   }
@@ -92,24 +94,24 @@ actor Flights {
     }
   }
 
-  /// Records that the head of a response has come.
+  /// Records that the head of the response to a request has come.
   ///
   /// - Parameter variant: For whom it is; nil if it is not stored.
-  /// - Returns: Whether to store it: false if it was invalidated meanwhile, or if another request
-  ///   is storing the response of the same variant already.
-  func headCame(of flight: UInt64, _ variant: Variant?) -> Bool {
-    guard let own = flights[flight] else { return false }
+  /// - Returns: Whether to store it: not if it was invalidated, or another request stores such one.
+  func headCame(of flight: UInt64, _ variant: Variant?, _ request: Request) -> Bool {
+    // What one user gets says nothing of what all others would.
+    guard let own = flights[flight], variant != nil || !request.isPersonal else { return false }
     lone[own.key] = variant == nil ? .now + .seconds(120) : nil
     if lone.count > 1000 { lone[lone.min { $0.value < $1.value }?.key ?? ""] = nil }
     guard let variant else { return false }
-    let isFilling = ids[own.key]?.contains { flights[$0]?.variant == variant }
-    let mayStore = own.isWanted && isFilling != true
+    // A flight for which nobody waits any more may stand still.
+    let others = ids[own.key]?.filter { $0 != flight && flights[$0]?.isShared == true } ?? []
+    let mayStore = own.isWanted && !others.contains { flights[$0]?.variant == variant }
     if mayStore { flights[flight]?.variant = variant }
     release(flight, .looks(mayWait: true)) { !mayStore || !variant.fits($1) }
     return mayStore
   }
 
-  /// Ends a flight.
   func end(_ flight: UInt64, _ turn: Turn) {
     release(flight, turn) { _, _ in true }
     guard let ended = flights.removeValue(forKey: flight) else { return }
@@ -119,7 +121,6 @@ actor Flights {
     if ids[ended.key]?.isEmpty ?? true { (ids[ended.key], markers[ended.key]) = (nil, nil) }
   }
 
-  /// Whether a flight's response may be stored.
   func isWanted(_ flight: UInt64) -> Bool { flights[flight]?.isWanted ?? false }
 
   /// Forbids that responses of a URL which are under way are stored.

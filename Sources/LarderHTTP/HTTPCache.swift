@@ -127,21 +127,23 @@ public final class HTTPCache: Sendable {
   @discardableResult public func invalidate(_ url: String) async throws(CacheError) -> Bool {
     let text = "GET \(URLReference(url)?.text ?? url)"
     await flights.invalidate(text)
-    let stored = try await entries.value(forKey: CacheKey(text))
-    let wasThere = try await entries.remove(forKey: CacheKey(text))
+    // To its end also in a cancelled task: a request that has changed the origin must not leave it.
+    let stored = try await entries.disk.executor.run(
+      "remove", toEnd: true, entries.removeValue, CacheKey(text))
     try await removeBody(of: stored)
-    return wasThere
+    return stored != nil
   }
 
   /// Makes every stored response of a URL stale, so that its next use asks the origin whether it is
-  /// still good.
+  /// still good, and lets none be stored that is under way.
   ///
   /// - Returns: Whether there was something.
   /// - Throws: `CacheError`, as `Cache.store(_:forKey:expiration:extendedData:)` does.
   @discardableResult public func expire(_ url: String) async throws(CacheError) -> Bool {
-    let key = CacheKey("GET \(URLReference(url)?.text ?? url)")
-    guard let stored = try await entries.value(forKey: key) else { return false }
-    try await store(stored.with(outdated: now), key, configuration.policy)
+    let text = "GET \(URLReference(url)?.text ?? url)"
+    await flights.invalidate(text)
+    guard let stored = try await entries.value(forKey: CacheKey(text)) else { return false }
+    try await store(stored.with(outdated: now), CacheKey(text), configuration.policy)
     return true
   }
 
@@ -149,11 +151,10 @@ public final class HTTPCache: Sendable {
   ///
   /// - Throws: `CacheError`, as `Cache.close()` does.
   public func close() async throws(CacheError) {
-    do { try await bodies.close() } catch {
-      try await entries.close()
-      throw error
-    }
+    var failure: CacheError?
+    do throws(CacheError) { try await bodies.close() } catch { failure = error }
     try await entries.close()
+    if let failure { throw failure }
   }
 
   /// The time by the cache's clock. It never goes back, so that nothing becomes fresh again.
@@ -163,6 +164,14 @@ public final class HTTPCache: Sendable {
       last = max(last, time)
       return last
     }
+  }
+
+  /// Runs a change of what is stored, and returns whether it succeeded. A failure counts as a
+  /// response that is not kept.
+  @discardableResult func countingFailure(_ change: () async throws -> Void) async -> Bool {
+    if (try? await change()) != nil { return true }
+    counters.withLock { $0.notKept += 1 }
+    return false
   }
 
   /// The counters of answered requests.

@@ -42,7 +42,7 @@ extension HTTPCache {
     var isForOrigin: Bool {
       hasBody || fields.contains("if-match") || fields.contains("if-unmodified-since")
         || !fields.areValid || authority.hasControls || target.hasControls
-        || authority.utf8.contains(where: "/?#@\\".utf8.contains)
+        || authority.utf8.contains(where: "/?#@\\".utf8.contains) || target.contains("#")
     }
 
     /// Whether the response concerns one user alone, or is not to be stored for this one.

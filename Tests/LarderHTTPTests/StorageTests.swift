@@ -417,6 +417,147 @@ struct `Requests at once` {
     let results = try await send(4, to: origin, scene, atOrigin: 4) { fields[$0] }
     #expect(results.count == 4)
   }
+
+  @Test(.watched) func `no variant waits for another one whose fields are known`() async throws {
+    let scene = try scene()
+    var fields = fresh
+    fields.append("Vary", "Foo")
+    let vary = fields
+    let first = SlowOrigin { _ in .init(status: 200, fields: vary, body: .init([65])) }
+    _ = try await send(1, to: first, scene) { _ in ["Foo": "first"] }
+    let second = SlowOrigin { _ in .init(status: 200, fields: vary, body: .init([65])) }
+    _ = try await send(20, to: second, scene, atOrigin: 20) { ["Foo": "\($0)"] }
+    #expect(second.count == 20)
+  }
+
+  @Test(.watched) func `who waits for one that goes waits for the next one`() async throws {
+    let scene = try scene()
+    let request = HTTPCache.Request(authority: "example.org", target: "/a")
+    let first = Task {
+      try await scene.cache.respond(to: request) { _ in
+        while !Task.isCancelled { await Task.yield() }
+        throw CancellationError()
+      }
+    }
+    try await reaching("the first") { await scene.cache.flights.count == 1 }
+    let origin = SlowOrigin { _ in .init(status: 200, fields: fresh, body: .init([65])) }
+    let others = (1...10).map { _ in
+      Task { try await scene.cache.respond(to: request, forwarding: origin.answer).status }
+    }
+    try await reaching("the others") { await scene.cache.flights.waiterCount == 10 }
+    first.cancel()
+    try await reaching("one at the origin, and the others to wait for it") {
+      let waiterCount = await scene.cache.flights.waiterCount
+      return origin.count == 1 && waiterCount == 9
+    }
+    origin.open()
+    for other in others { #expect(try await other.value == 200) }
+    #expect(origin.count == 1)
+  }
+
+  @Test(.watched) func `a body that stands still does not keep others from being stored`()
+    async throws
+  {
+    let scene = try scene(.milliseconds(1))
+    let origin = SlowOrigin { _ in
+      .init(status: 200, fields: fresh, body: .pieces(Array(repeating: 65, count: 5000)))
+    }
+    origin.open()
+    let request = HTTPCache.Request(authority: "example.org", target: "/a")
+    let slow = try await scene.cache.respond(to: request, forwarding: origin.answer)
+    for _ in 1...3 {
+      let response = try await scene.cache.respond(to: request, forwarding: origin.answer)
+      #expect(try await response.body.text.utf8.count == 5000)
+    }
+    #expect(origin.count == 2)
+    #expect(try await slow.body.text.utf8.count == 5000)
+  }
+
+  @Test(.watched) func `one refresh runs, also if the last one was not stored`() async throws {
+    let flights = Flights(limit: .seconds(3600))
+    let (request, any) = (HTTPCache.Request(authority: "a", target: "/"), Variant(lines: []))
+    for _ in 1...2 {
+      let turn = await flights.join(request, "a", any, true, after: .max)
+      guard case .asks(let flight) = turn else {
+        Issue.record("\(turn)")
+        return
+      }
+      let next = await flights.join(request, "a", any, true, after: .max)
+      guard case .looks(mayWait: false) = next else {
+        Issue.record("\(next)")
+        return
+      }
+      #expect(await !flights.headCame(of: flight, nil, request))
+      await flights.end(flight, .looks(mayWait: false))
+    }
+  }
+
+  @Test(.watched) func `an answer to an older request does not replace a newer one`() async throws {
+    let scene = try scene()
+    let fields: HTTPCache.Fields = ["Cache-Control": "public, max-age=600"]
+    let origin = SlowOrigin { _ in .init(status: 200, fields: fields, body: .init([65])) }
+    let older = Task {
+      let request = HTTPCache.Request(
+        authority: "example.org", target: "/a", fields: ["Authorization": "x"])
+      return try await scene.cache.respond(to: request, forwarding: origin.answer).body.text
+    }
+    try await reaching("the older one") { origin.count == 1 }
+    scene.clock.advance(by: .seconds(1))
+    scene.add(Reply(200, fields, body: "newer"))
+    #expect(try await scene.get().body.text == "newer")
+    scene.clock.advance(by: .seconds(1))
+    origin.open()
+    #expect(try await older.value == "A")
+    #expect(try await scene.get().body.text == "newer")
+  }
+
+  @Test(.watched) func `what is made stale while it is under way is not stored`() async throws {
+    let scene = try scene()
+    let origin = SlowOrigin { _ in .init(status: 200, fields: fresh, body: .init([65])) }
+    let request = HTTPCache.Request(authority: "example.org", target: "/a")
+    let response = Task { try await scene.cache.respond(to: request, forwarding: origin.answer) }
+    try await reaching("the request") { origin.count == 1 }
+    #expect(try await !scene.cache.expire("http://example.org/a"))
+    origin.open()
+    #expect(try await response.value.status == 200)
+    #expect(try await scene.get().body.text == "body 1")
+  }
+
+  @Test(.watched) func `a request that changes something counts in a cancelled task, too`()
+    async throws
+  {
+    let scene = try scene()
+    scene.add(Reply(200, fresh))
+    #expect(try await scene.get().body.text == "body 1")
+    let change = HTTPCache.Request(method: "PUT", authority: "example.org", target: "/a")
+    let task = Task {
+      try await scene.cache.respond(to: change) { _ in
+        unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+        return .init(status: 204)
+      }
+    }
+    _ = try await task.value
+    #expect(try await scene.get().body.text == "body 2")
+  }
+
+  @Test(arguments: ["/\u{212A}", "/\u{37E}", "/a#b"])
+  func `a target that is no path of ASCII is passed by`(target: String) async throws {
+    let scene = try scene()
+    for number in 1...2 {
+      scene.add(Reply(200, fresh))
+      #expect(try await scene.get(target: target).body.text == "body \(number)")
+    }
+  }
+
+  @Test(.watched, arguments: ["Authorization", "Cache-Control"])
+  func `what is not stored for one user alone does not end waiting`(name: String) async throws {
+    let scene = try scene()
+    let origin = SlowOrigin { _ in .init(status: 200, fields: fresh, body: .init([65])) }
+    _ = try await send(1, to: origin, scene) { _ in [name: "no-store"] }
+    let second = SlowOrigin { _ in .init(status: 200, fields: fresh, body: .init([65])) }
+    _ = try await send(20, to: second, scene)
+    #expect(second.count == 1)
+  }
 }
 
 extension Flights {

@@ -18,22 +18,22 @@ struct CachingResponder: HTTPResponder {
     let method = request.method.rawValue == "MSEARCH" ? "M-SEARCH" : request.method.rawValue
     let fields = request.headers.map { ($0.name.canonicalName, $0.value) }
       .filter { name, _ in !Self.dropped.contains(where: name.hasPrefix) }
-    let length = request.headers[.contentLength]
     let asked = HTTPCache.Request(
       method: method, authority: authority, target: request.head.path ?? "", fields: .init(fields),
-      hasBody: length.map { $0 != "0" } ?? request.headers.contains(.transferEncoding))
+      hasBody: request.headers[.contentLength] ?? request.headers[.transferEncoding] ?? "0" != "0")
     guard asked.target.hasPrefix("/") else { return Response(status: .badRequest) }
     do {
       let answer = try await cache.respond(to: asked) { try await send($0, request.body) }
-      let fields = answer.fields.compactMap { field in
-        HTTPField.Name(field.name).map { HTTPField(name: $0, value: field.value) }
+      let fields = answer.fields.reduce(into: HTTPFields()) {
+        if let name = HTTPField.Name($1.name) { $0.append(HTTPField(name: name, value: $1.value)) }
       }
-      var body = ResponseBody(contentLength: method == "HEAD" ? 0 : answer.body.byteCount) { out in
-        for try await piece in answer.body { try await out.write(ByteBuffer(bytes: piece)) }
-        try await out.finish(nil)
-      }
-      if let bytes = answer.body.bytes { body = .init(byteBuffer: ByteBuffer(bytes: bytes)) }
-      return Response(status: .init(code: answer.status), headers: HTTPFields(fields), body: body)
+      let body =
+        answer.body.bytes.map { ResponseBody(byteBuffer: ByteBuffer(bytes: $0)) }
+        ?? ResponseBody(contentLength: method == "HEAD" ? 0 : answer.body.byteCount) { out in
+          for try await piece in answer.body { try await out.write(ByteBuffer(bytes: piece)) }
+          try await out.finish(nil)
+        }
+      return Response(status: .init(code: answer.status), headers: fields, body: body)
     } catch { return Response(status: .gatewayTimeout) }
   }
 

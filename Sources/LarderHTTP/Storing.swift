@@ -1,14 +1,13 @@
 import Larder
-import Synchronization
 
 extension Exchange {
   /// Finds what is stored for the request, with its body. A failure of the disk counts as nothing.
   ///
   /// - Throws: `CacheError` with `.closed` and `.forked`; `CancellationError`.
   mutating func lookUp() async throws {
-    (usable, reason) = (nil, .uriMiss)
+    (usable, reason, variant) = (nil, .uriMiss, Variant(lines: []))
     do throws(CacheError) {
-      var (place, variant) = (CacheKey(key), Variant(lines: []))
+      var place = CacheKey(key)
       guard var stored = try await cache.entries.value(forKey: place) else { return }
       if stored.isMarker {
         variant = Variant(names: stored.variant.names, of: request)
@@ -43,13 +42,17 @@ extension Exchange {
   func publish(_ stored: Stored) async {
     let isDone = await cache.countingFailure {
       guard await cache.flights.isWanted(flight) else { return }
-      try await cache.store(stored, try await place(for: stored), policy)
+      let place = try await place(for: stored)
+      let old = try await cache.entries.value(forKey: place) ?? usable?.stored
+      // What was asked for later has come before: it stays.
+      let isLate = old.map { $0.received > stored.sent && $0.received < stored.received } ?? false
+      if !isLate { try await cache.store(stored, place, policy) }
       // An invalidation since the first look removes first and sees this response, or this look
       // sees the invalidation.
       if await !cache.flights.isWanted(flight) {
         try await cache.invalidate(request.url)
-      } else if usable?.stored.content != stored.content {
-        try await cache.removeBody(of: usable?.stored)
+      } else if old?.content != stored.content {
+        try await cache.removeBody(of: isLate ? stored : old)
       } else if let key = stored.bodyKey {
         try await cache.entries.disk.touch(
           forKey: key, expiration: cache.expiration(of: stored, policy), allowingExpired: true)
@@ -78,25 +81,16 @@ extension Exchange {
   }
 
   /// Removes what was written of a body, on one of the cache's threads, and lets those requests go
-  /// that wait for it.
-  func discard(_ writer: EntryFileWriter?) async {
-    let disk = cache.entries.disk
+  /// that wait for it: all at once, unless it is the client that is `gone`.
+  func discard(_ writer: EntryFileWriter?, gone: Bool = false) async {
     await cache.countingFailure {
-      try await disk.executor.run("store", toEnd: true) { _ = writer?.takeStream() }
+      try await cache.entries.disk.executor.run("store", toEnd: true) { _ = writer?.takeStream() }
     }
-    await cache.flights.end(flight, .looks(mayWait: false))
+    await cache.flights.end(flight, .looks(mayWait: gone))
   }
 }
 
 extension HTTPCache {
-  /// Runs a change of what is stored, and returns whether it succeeded. A failure counts as a
-  /// response that is not kept.
-  @discardableResult func countingFailure(_ change: () async throws -> Void) async -> Bool {
-    if (try? await change()) != nil { return true }
-    counters.withLock { $0.notKept += 1 }
-    return false
-  }
-
   func store(_ stored: Stored, _ place: CacheKey, _ policy: Policy) async throws(CacheError) {
     let outcome = try await entries.store(
       stored, forKey: place, expiration: expiration(of: stored, policy))
@@ -116,5 +110,87 @@ extension HTTPCache {
   /// Removes the entry that holds the body of a response, if one does.
   func removeBody(of stored: Stored?) async throws(CacheError) {
     if let key = stored?.bodyKey { try await entries.disk.remove(forKey: key) }
+  }
+}
+
+/// The body of a response on its way to the first client, which is stored as it passes.
+///
+/// The last piece is handed out after the response is stored, so that a client which has seen the
+/// end finds the response stored. A body of a wrong length throws and is not stored.
+actor Fill {
+  private let exchange: Exchange
+  private let stored: Stored
+  private let announced: Int?
+  private let source: Puller<Body>
+  private var gathered: [UInt8] = []
+  private var entry: (id: UInt64, writer: EntryFileWriter)?
+  private var (count, isKept, hasEnded) = (0, true, false)
+
+  init(_ body: Body, _ announced: Int?, of stored: Stored, _ exchange: Exchange) {
+    (source, self.announced) = (Puller(body), announced)
+    (self.stored, self.exchange) = (stored, exchange)
+  }
+
+  // The client has gone before the end: of those that wait for it one asks for all.
+  deinit {
+    if !hasEnded { Task { [exchange, entry] in await exchange.discard(entry?.writer, gone: true) } }
+  }
+
+  /// Returns the next piece, after it was stored; nil at the end.
+  func next() async throws -> [UInt8]? {
+    guard !hasEnded else { return nil }
+    do {
+      let piece = try await source.next()
+      count += piece?.count ?? 0
+      hasEnded = piece == nil || count == announced
+      // Nothing may follow the last byte that was announced.
+      while hasEnded, piece != nil, let rest = try await source.next() { count += rest.count }
+      let isWrong = announced.map { hasEnded ? count != $0 : count > $0 } ?? false
+      if isWrong { throw HTTPCache.BodyError.wrongLength }
+      await store(piece ?? [])
+      return piece
+    } catch {
+      hasEnded = true
+      await exchange.discard(entry?.writer, gone: Task.isCancelled)
+      throw error
+    }
+  }
+
+  /// Stores a piece; after the last one, the response. From the first failure on, the response goes
+  /// on and is not stored.
+  private func store(_ piece: [UInt8]) async {
+    guard isKept else { return }
+    isKept = await exchange.cache.countingFailure {
+      if count > exchange.cache.configuration.bodyLimit ?? .max { throw HTTPCache.notKept }
+      gathered = gathered.isEmpty ? piece : gathered + piece
+      if count > Stored.Content.largestInline, !gathered.isEmpty { try await write() }
+      if hasEnded { await exchange.publish(stored.with(try await content())) }
+    }
+    guard !isKept else { return }
+    gathered = []
+    await exchange.discard(entry?.writer)
+  }
+
+  /// Writes what has gathered to an entry of the body's own.
+  private func write() async throws(CacheError) {
+    if entry == nil {
+      let (disk, id) = (exchange.cache.entries.disk, UInt64.random(in: .min ... .max))
+      let expiration = exchange.cache.expiration(of: stored, exchange.policy)
+      let request = disk.request(CacheKey(bodyOf: stored.key, id: id), expiration, [])
+      let start = try await disk.executor.run("store", disk.startStream, request)
+      guard let writer = start.writer else { throw HTTPCache.notKept }
+      entry = (id, writer)
+    }
+    try await entry?.writer.write(gathered)
+    gathered = []
+  }
+
+  /// Returns the place of the whole body, whose entry it publishes if there is one.
+  private func content() async throws(CacheError) -> Stored.Content {
+    guard let (id, writer) = entry else { return .bytes(gathered) }
+    let disk = exchange.cache.entries.disk
+    let outcome = try await disk.executor.run("store", toEnd: true, disk.engine.finish, writer, nil)
+    guard outcome.isKept else { throw HTTPCache.notKept }
+    return .entry(id: id, byteCount: count)
   }
 }
