@@ -22,8 +22,8 @@ struct Program {
     logger.logLevel = .error
     let sender = HTTPClient(eventLoopGroupProvider: .singleton, configuration: client)
     let cache = try HTTPCache(directory: arguments[3], configuration: configuration)
-    if origin == "constant" {
-      try await serve(Constant(), port, logger)
+    if origin.hasPrefix("constant") {
+      try await serve(Constant(hasHead: origin == "constant-head"), port, logger)
     } else {
       let responder = CachingResponder(
         cache: cache, client: sender, origins: [authority: origin], standard: authority)
@@ -50,12 +50,20 @@ struct Program {
 /// A server without a cache, to compare with.
 struct Constant: HTTPResponder {
   let bodies = [1_024, 65_536].map { ByteBuffer(repeating: 97, count: $0) }
+  let fields: HTTPFields
+
+  /// - Parameter hasHead: Whether the response has the fields that a cache passes on.
+  init(hasHead: Bool) {
+    let head: HTTPFields = [
+      .contentType: "application/octet-stream", .server: "BaseHTTP/0.6 Python/3.11.2",
+      .cacheControl: "max-age=3600", .eTag: "\"1\"", .age: "10",
+    ]
+    fields = hasHead ? head : [.contentType: "application/octet-stream"]
+  }
 
   func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
     let body = bodies.first { "/\($0.readableBytes)" == request.uri.path }
     guard let body else { return Response(status: .notFound) }
-    return Response(
-      status: .ok, headers: [.contentType: "application/octet-stream"],
-      body: .init(byteBuffer: body))
+    return Response(status: .ok, headers: fields, body: .init(byteBuffer: body))
   }
 }
