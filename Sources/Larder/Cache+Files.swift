@@ -161,7 +161,7 @@ extension Cache {
 
   private func fileRequest(
     _ key: CacheKey, _ expiration: Expiration?, _ extendedData: [UInt8], _ flight: FlightID
-  ) -> DiskEngine.StoreRequest {
+  ) -> StoreRequest {
     var request = disk.request(key, expiration, extendedData)
     request.origin = ObjectIdentifier(self)
     request.isLoad = true

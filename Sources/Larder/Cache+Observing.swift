@@ -33,9 +33,7 @@ extension Cache: EngineObserver {
   /// Supersedes the loads, of values and of files, that are running for the keys in question.
   ///
   /// - Complexity: O(r) digests of keys for r running loads.
-  package func supersedeLoads(
-    where isRemoved: (DiskEngine.Subject) -> Bool
-  ) -> [DiskEngine.Subject] {
+  package func supersedeLoads(where isRemoved: (Subject) -> Bool) -> [Subject] {
     let keys = flights.runningKeys + fileFlights.runningKeys
     let removed = keys.map { disk.subject($0) }.filter(isRemoved)
     for subject in removed { supersede(subject.key) }

@@ -67,7 +67,7 @@ extension Cache {
     }
     return try valueFromDisk(
       key, extending: options.extending,
-      staleness: options.allowsExpired ? DiskEngine.anyStaleness : .zero,
+      staleness: options.allowsExpired ? ReadContext.anyStaleness : .zero,
       isKept: !options.isDiskOnly)
   }
 

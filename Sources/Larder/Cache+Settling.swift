@@ -20,12 +20,12 @@ extension Cache {
     // Before the file is opened, so that a change after that is seen.
     if disk.followsNeighbours { disk.engine.startWatchingAside() }
     let found = try disk.read(
-      subject, for: .valueAndData, extending: .off, staleness: DiskEngine.anyStaleness)
+      subject, for: .valueAndData, extending: .off, staleness: ReadContext.anyStaleness)
     guard let found, let value = decoded(found.bytes) else { return nil }
     let cached = CachedValue(
       value: value, extendedData: found.extendedData, expiry: found.expiry,
       lastAccess: found.lastAccess,
-      hasExpired: disk.engine.hasExpired(found.expiry, at: disk.engine.now))
+      hasExpired: disk.hasExpired(found.expiry))
     if isKept && !cached.hasExpired { promote(value, subject, found) }
     let (bytes, data) = (found.bytes, found.extendedData)
     let status = Self.status(of: found.takeDescriptor())

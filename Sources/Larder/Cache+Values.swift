@@ -29,7 +29,7 @@ extension Cache {
   ) throws(CacheError) -> (value: Value, hasExpired: Bool)? {
     let found = try disk.read(disk.subject(key), for: .value, staleness: staleness)
     guard let found, let value = decoded(found.bytes) else { return nil }
-    return (value, disk.engine.hasExpired(found.expiry, at: disk.engine.now))
+    return (value, disk.hasExpired(found.expiry))
   }
 
   /// Reads a value from disk, past the memory tier.
@@ -46,15 +46,14 @@ extension Cache {
     let found = try disk.read(
       subject, for: .value, extending: extending, staleness: staleness)
     guard let found, let value = decoded(found.bytes) else { return nil }
-    let hasExpired =
-      staleness > .zero && disk.engine.hasExpired(found.expiry, at: disk.engine.now)
+    let hasExpired = staleness > .zero && disk.hasExpired(found.expiry)
     if isKept && !hasExpired { promote(value, subject, found) }
     return value
   }
 
   /// Keeps a value from disk in memory, unless its name was changed since it was read.
   @inline(__always)
-  func promote(_ value: Value, _ subject: DiskEngine.Subject, _ found: borrowing DiskEngine.Found) {
+  func promote(_ value: Value, _ subject: Subject, _ found: borrowing FoundValue) {
     // The name was being changed during the read: the caller gets the value, but it may not be the
     // latest, so memory does not keep it.
     guard let generation = found.generation else { return }
@@ -145,7 +144,7 @@ extension Cache {
   ///
   /// - Parameter isAlone: Whether the disk does not hold the value.
   func keep(
-    _ value: Value, _ subject: DiskEngine.Subject, byteCount: Int, until ceiling: Timestamp,
+    _ value: Value, _ subject: Subject, byteCount: Int, until ceiling: Timestamp,
     isAlone: Bool = false, if isCurrent: () -> Bool
   ) {
     let (key, now) = (subject.key, disk.engine.heldNow)

@@ -169,6 +169,13 @@ extension CacheKey {
     bytes.append(contentsOf: variant.utf8)
     self.init(bytes)
   }
+
+  /// Whether this key is the base, or joined from it and more parts.
+  package func isVariant(of base: CacheKey) -> Bool {
+    let (bytes, start) = (bytes, base.bytes)
+    guard bytes.starts(with: start) else { return false }
+    return bytes.count == start.count || bytes[start.count] == Self.separator
+  }
 }
 
 /// A type that can name a value in a cache: text, bytes, a key, or a type of your own.

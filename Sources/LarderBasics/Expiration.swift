@@ -82,6 +82,16 @@ extension Expiration {
     }
   }
 
+  /// Converts what a file records and its expiry; nil if it records nothing.
+  package init?(_ lifetime: Lifetime, until expiry: Timestamp) {
+    switch lifetime {
+    case .seconds(let count): self = .seconds(Int(count))
+    case .never: self = .never
+    case .fixed: self = expiry < .never ? .date(expiry) : .never
+    case .unknown: return nil
+    }
+  }
+
   private static func capped(_ seconds: Int) -> Int {
     min(max(seconds, -maximumLifetime), maximumLifetime)
   }

@@ -10,10 +10,7 @@ extension DiskCache {
   /// - Complexity: O(1) after the first scan.
   /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
   public func totalSize(_ measure: SizeMeasure = .bytes) throws(CacheError) -> Int {
-    try scanned("totalSize") { state in
-      let totals = state.catalog.index.totals
-      return Int(clamping: measure == .bytes ? totals.byteCount : totals.allocatedByteCount)
-    }
+    try scanned("totalSize") { Int(clamping: measure.of($0.catalog.index.totals)) }
   }
 
   /// Returns the number of entries. Waits for the first scan. Counts expired entries that have not
@@ -64,16 +61,15 @@ extension DiskCache {
   ) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
     return try entry(
-      of: subject(key), staleness: allowingExpired ? DiskEngine.anyStaleness : .zero)
+      of: subject(key), staleness: allowingExpired ? ReadContext.anyStaleness : .zero)
   }
 
-  /// Returns the entry of a key, which is that of a value that waits, or as `DiskEngine.lookUp`
-  /// finds it.
-  func entry(of subject: DiskEngine.Subject, staleness: Duration) throws(CacheError) -> DiskEntry? {
+  /// Returns the entry of a key, which is that of a value that waits, or as `lookUp` finds it.
+  func entry(of subject: Subject, staleness: Duration) throws(CacheError) -> DiskEntry? {
     let generation = engine.generations.snapshot(of: subject.name)
     var value = behind?[subject.name]
     if value == nil {
-      let look = try engine.lookUp(subject, staleness: staleness)
+      let look = try lookUp(subject, staleness: staleness)
       value = behind?.value(of: subject.name, since: generation)
       if value == nil { return look.map { DiskEntry($0) } }
     }
@@ -81,12 +77,27 @@ extension DiskCache {
     return value.flatMap { $0.isServed(to: subject.key, at: time) ? DiskEntry($0) : nil }
   }
 
+  /// Looks for the entry of a key, and counts an error. Returns nil if a read would miss, as far as
+  /// that shows without the content. Does not count as a use.
+  ///
+  /// - Parameter staleness: The time past its expiry for which an entry is still found.
+  private func lookUp(_ subject: Subject, staleness: Duration) throws(CacheError) -> EntryLook? {
+    engine.followReplacement()
+    return try engine.countingErrors { () throws(CacheError) in
+      guard let look = try look(at: subject.name), look.isReadable, let status = look.status,
+        engine.reader.objection(to: look.reading, isRemnant: look.isRemnant, subject.key) == nil
+      else { return nil }
+      let time = engine.now.adding(.zero - staleness)
+      return engine.objection(to: status, of: subject.name, at: time) == nil ? look : nil
+    }
+  }
+
   /// Returns all entries in the order of their names, and tells of each look.
   package func entries(reporting progress: WalkProgress) throws(CacheError) -> [DiskEntry] {
     try checkWhole("entries")
     return try engine.countingErrors { () throws(CacheError) in
       var entries: [DiskEntry] = []
-      try engine.forEachEntry(reporting: progress) { entries.append(DiskEntry($0)) }
+      try forEachEntry(reporting: progress) { entries.append(DiskEntry($0)) }
       return entries
     }
   }
@@ -100,7 +111,13 @@ extension DiskCache {
   /// - Throws: `CacheError`, as `entries(byUse:)` does.
   public func survey() throws(CacheError) -> DirectorySurvey {
     try checkWhole("survey")
-    return try engine.countingErrors { () throws(CacheError) in try engine.survey { _, _ in } }
+    return try engine.countingErrors { () throws(CacheError) in
+      var survey = DirectorySurvey()
+      let now = engine.now
+      try walk("survey", readsStatus: true) { survey.add($0, now: now) }
+      survey.hasTag = try hasTag("survey")
+      return survey
+    }
   }
 
   /// Compares every entry with its hash and name, and removes the damaged ones if asked to. An
@@ -119,12 +136,11 @@ extension DiskCache {
   public func verify(
     repairs: Bool = false, _ progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws(CacheError) -> Verification {
-    try checkWhole("verify")
-    return try engine.countingErrors { () throws(CacheError) in
-      try engine.verify(repairs: repairs) { done, total in
+    try verify(
+      repairs: repairs,
+      reporting: { done, total in
         if let total { progress(done, total) }
-      }
-    }
+      })
   }
 }
 

@@ -36,12 +36,12 @@ extension DiskCache {
     try checkUsable("read")
     let found = try read(
       subject(key), for: .valueAndData, extending: extending,
-      staleness: allowingExpired ? DiskEngine.anyStaleness : .zero)
+      staleness: allowingExpired ? ReadContext.anyStaleness : .zero)
     guard let found else { return nil }
     return CachedValue(
       value: found.bytes, extendedData: found.extendedData, expiry: found.expiry,
       lastAccess: found.lastAccess,
-      hasExpired: allowingExpired && engine.hasExpired(found.expiry, at: engine.now))
+      hasExpired: allowingExpired && hasExpired(found.expiry))
   }
 
   /// Lends the open file of a value. It stays readable even if the entry is replaced or removed.
@@ -82,20 +82,20 @@ extension DiskCache {
   }
 }
 
-// What `Cache` asks of both layers.
+// What `Cache` asks.
 extension DiskCache {
   /// Finds, checks and reads a value and counts the use. Counts an error that it throws.
   package func read(
-    _ subject: DiskEngine.Subject, for purpose: DiskEngine.ReadPurpose,
-    extending: ExpirationExtending? = nil, staleness: Duration = .zero
-  ) throws(CacheError) -> DiskEngine.Found? {
+    _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending? = nil,
+    staleness: Duration = .zero
+  ) throws(CacheError) -> FoundValue? {
     let extending = extending ?? configuration.extending
     do throws(CacheError) {
       while true {
         // Taken first, so that a value that is accepted later moves the generation.
         let generation = engine.generations.snapshot(of: subject.name)
         if let behind, behind.mayHoldValues {
-          let context = DiskEngine.ReadContext(
+          let context = ReadContext(
             generation: generation, extending: extending, now: engine.now, staleness: staleness)
           if let answer = try behind.answer(subject, for: purpose, context) { return answer }
         }
@@ -109,9 +109,14 @@ extension DiskCache {
     }
   }
 
+  /// Whether an expiry counts as past now.
+  package func hasExpired(_ expiry: Timestamp) -> Bool {
+    engine.reader.trust.hasExpired(expiry, at: engine.now)
+  }
+
   /// Stores a value that is in memory.
   package func store(
-    _ content: Span<UInt8>, _ request: DiskEngine.StoreRequest
+    _ content: Span<UInt8>, _ request: StoreRequest
   ) throws(CacheError) -> StoreOutcome {
     guard let behind else { return try engine.store(content, request) }
     return try behind.store(content, request)
@@ -119,15 +124,12 @@ extension DiskCache {
 
   /// Gives an entry another expiry without writing its content.
   package func touch(
-    _ request: DiskEngine.StoreRequest, revives: Bool, _ identity: EntryIdentity? = nil
+    _ request: StoreRequest, revives: Bool, _ identity: EntryIdentity? = nil
   ) throws(CacheError) -> Bool {
     guard let behind else { return try engine.touch(request, revives: revives, identity) }
     return try behind.touch(request, revives: revives, identity)
   }
-}
 
-// What `Cache` asks before it reads.
-extension DiskCache {
   /// Whether a value in memory may be served now. False only if this object is strict and cannot
   /// learn what other processes have done.
   ///
@@ -144,15 +146,10 @@ extension DiskCache {
   /// Returns a key with the name that it has in this cache.
   ///
   /// The digest is computed here, in the caller's thread and outside of every lock.
-  package func subject(_ key: some CacheKeyConvertible) -> DiskEngine.Subject {
+  package func subject(_ key: some CacheKeyConvertible) -> Subject {
     let key = key.cacheKey
-    return DiskEngine.Subject(key: key, name: EntryName(key, fileExtension: fileExtension))
+    return Subject(key: key, name: EntryName(key, fileExtension: fileExtension))
   }
-}
-
-extension DiskEngine.Found {
-  /// Moves the descriptor out of the result, which is consumed.
-  package consuming func takeDescriptor() -> FileDescriptor? { descriptor }
 }
 
 /// The open file of an entry's value.

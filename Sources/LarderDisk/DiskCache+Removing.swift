@@ -18,7 +18,7 @@ extension DiskCache {
 
   /// Removes an entry, as `DiskEngine.remove` does, with what waits to take its place.
   package func remove(
-    _ name: EntryName, _ subject: DiskEngine.Subject? = nil,
+    _ name: EntryName, _ subject: Subject? = nil,
     whileHeld: (Bool) -> Void = { _ in }
   ) throws(CacheError) -> Bool {
     try engine.remove(name, subject, onSettled: behind?.dropping(name), whileHeld: whileHeld)
@@ -124,10 +124,10 @@ extension DiskCache {
   }
 }
 
-extension DiskEngine {
-  /// Reports to the sequences of removals that an entry's file is gone. Called without the lock.
-  func tellOfRemoval(_ name: EntryName, key: CacheKey? = nil, _ cause: RemovalCause) {
-    guard removals.isObserved.load(ordering: .relaxed) else { return }
-    removals.tell(DiskRemovalEvent(name: name.description, key: key, cause: cause))
+extension RemovalObservers<DiskRemovalEvent> {
+  /// Reports to the sequences that an entry's file is gone. Called without the lock.
+  func tell(_ name: EntryName, key: CacheKey? = nil, _ cause: RemovalCause) {
+    guard isObserved.load(ordering: .relaxed) else { return }
+    tell(DiskRemovalEvent(name: name.description, key: key, cause: cause))
   }
 }

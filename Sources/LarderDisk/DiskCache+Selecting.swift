@@ -13,7 +13,7 @@ extension DiskCache {
   public func entries(byUse: Bool = false) throws(CacheError) -> [DiskEntry] {
     let entries = try entries { _, _ in }
     guard byUse else { return entries }
-    return entries.map { (entry: $0, use: engine.lastUse(of: $0)) }
+    return entries.map { (entry: $0, use: lastUse(of: $0)) }
       .sorted { ($0.use, $0.entry.name) < ($1.use, $1.entry.name) }.map(\.entry)
   }
 
@@ -90,7 +90,7 @@ extension DiskCache {
     try checkWritable("removeAll")
     let subject = subject(key)
     return try engine.countingErrors { () throws(CacheError) in
-      let loads = engine.supersedeLoads { $0.key.isVariant(of: subject.key) }
+      let loads = engine.observers.supersedeLoads { $0.key.isVariant(of: subject.key) }
       // A load that was being stored is accepted when its name is free, and the walk finds it.
       for load in loads { engine.changing(load.name) { _ in } }
       defer { engine.tell(.variantsRemoved(of: subject.key)) }
@@ -105,9 +105,12 @@ extension DiskCache {
   ) throws(CacheError) -> BulkRemoval {
     behind?.writeAll()
     var removal = BulkRemoval()
-    try engine.forEachEntry { look in
-      guard look.status != nil, isChosen(look) else { return }
-      removal.add(engine.remove(judged: look, .chosen(look.key)) { behind?[$0] != nil })
+    try forEachEntry { look in
+      guard let status = look.status, isChosen(look) else { return }
+      let removed = engine.remove(look.name, judged: status, .chosen(look.key)) {
+        behind?[look.name] != nil
+      }
+      removal.add(removed)
     }
     if removal.removed > 0, configuration.durability == .durable {
       let location = engine.location
@@ -117,48 +120,37 @@ extension DiskCache {
   }
 
   /// Removes a value and returns it.
-  private func take(_ subject: DiskEngine.Subject) throws(CacheError) -> [UInt8]? {
+  private func take(_ subject: Subject) throws(CacheError) -> [UInt8]? {
     var bytes: [UInt8]?
     _ = try remove(subject.name, subject) { isFree in
       if isFree { return }
-      guard let value = behind?[subject.name] else { return bytes = engine.bytesOfHeld(subject) }
+      guard let value = behind?[subject.name] else { return bytes = bytesOfHeld(subject) }
       bytes = value.isServed(to: subject.key, at: engine.heldNow) ? value.write.bytes : nil
     }
     return bytes
   }
-}
-
-extension CacheKey {
-  /// Whether this key is the base, or joined from it and more parts.
-  package func isVariant(of base: CacheKey) -> Bool {
-    let (bytes, start) = (bytes, base.bytes)
-    guard bytes.starts(with: start) else { return false }
-    return bytes.count == start.count || bytes[start.count] == Self.separator
-  }
-}
-
-extension DiskEngine {
-  /// Returns the last use of an entry, even if it has not reached the disk.
-  fileprivate func lastUse(of entry: DiskEntry) -> Timestamp {
-    guard let name = EntryName(Array(entry.name.utf8)) else { return entry.lastAccess }
-    let used = withState { $0.catalog.index.entry(named: name)?.lastAccess }
-    return max(used ?? entry.lastAccess, entry.lastAccess)
-  }
 
   /// Returns the value of a key whose name is held; nil if it cannot be read.
-  fileprivate func bytesOfHeld(_ subject: Subject) -> [UInt8]? {
+  private func bytesOfHeld(_ subject: Subject) -> [UInt8]? {
     do throws(CacheError) {
-      return try heldValue(of: subject, for: .value)?.content
+      return try engine.heldValue(of: subject, for: .value)?.content
     } catch {
       return nil
     }
+  }
+
+  /// Returns the last use of an entry, even if it has not reached the disk.
+  private func lastUse(of entry: DiskEntry) -> Timestamp {
+    guard let name = EntryName(Array(entry.name.utf8)) else { return entry.lastAccess }
+    let used = engine.withState { $0.catalog.index.entry(named: name)?.lastAccess }
+    return max(used ?? entry.lastAccess, entry.lastAccess)
   }
 }
 
 extension EntryLook {
   /// Whether the file is of a key or of a variant of it, as far as it proves its key. The name
   /// alone proves nothing.
-  fileprivate func isVariant(of base: DiskEngine.Subject) -> Bool {
+  fileprivate func isVariant(of base: Subject) -> Bool {
     guard let proof = attribute?.proof else { return false }
     return switch proof {
     case .key(let key): CacheKey(key).isVariant(of: base.key)

@@ -1,5 +1,5 @@
 public import LarderBasics
-public import LarderSystem
+import LarderSystem
 
 extension DiskCache {
   /// Stores a value and replaces an older one.
@@ -123,20 +123,7 @@ extension DiskCache {
       throw error.settingOldValueRemains(true)
     }
   }
-}
 
-/// The outcome of stamping the file of a name.
-@nonexhaustive
-public enum StampOutcome: Sendable, Hashable {
-  /// The file is an entry and valid until a point in time; nil for no expiry.
-  case stamped(expiry: Timestamp?)
-  /// There is no file of that name that can be an entry.
-  case absent
-  /// The file was written by another version of the format and stays as it is.
-  case otherVersion
-}
-
-extension DiskCache {
   /// Gives an entry another expiry, counted from now, without writing its content.
   ///
   /// Counts as a use. Changes both stamps and the recorded lifetime; the value, its extended data

@@ -141,9 +141,9 @@ public final class DiskCache: Sendable {
   package func request(
     _ key: some CacheKeyConvertible, _ expiration: Expiration?, _ extendedData: [UInt8],
     isExclusive: Bool = false
-  ) -> DiskEngine.StoreRequest {
+  ) -> StoreRequest {
     let subject = subject(key)
-    return DiskEngine.StoreRequest(
+    return StoreRequest(
       subject: subject, expiration: expiration ?? configuration.expiration,
       extendedData: extendedData, admits: configuration.shouldStore, isExclusive: isExclusive,
       onSettled: behind?.dropping(subject.name))

@@ -39,18 +39,6 @@ public struct DiskEntry: Sendable, Hashable {
   }
 }
 
-extension Expiration {
-  /// Converts what a file records and its expiry; nil if it records nothing.
-  package init?(_ lifetime: Lifetime, until expiry: Timestamp) {
-    switch lifetime {
-    case .seconds(let count): self = .seconds(Int(count))
-    case .never: self = .never
-    case .fixed: self = expiry < .never ? .date(expiry) : .never
-    case .unknown: return nil
-    }
-  }
-}
-
 /// A value with the facts that were read with it from one open file.
 public struct CachedValue<Value: Sendable>: Sendable {
   /// The value.

@@ -158,7 +158,7 @@ extension FixtureLine {
       contentHash: hash)
     if !scanner.isAtEnd {
       guard let data = scanner.quotedField("data"), scanner.isAtEnd,
-        data.count <= DiskEngine.maximumExtendedDataCount
+        data.count <= StoreRequest.maximumExtendedDataCount
       else { return nil }
       extendedData = data
     }

@@ -113,7 +113,7 @@ extension Call {
     ofFile name: EntryName, in cache: DiskCache, allowingExpired: Bool = false
   ) throws(Failure) -> MissReason? {
     let look = try onCache { () throws(CacheError) in
-      try cache.engine.look(at: name, isChecking: true)
+      try cache.look(at: name, isChecking: true)
     }
     guard let look else { return .absent }
     if !allowingExpired, DiskEntry(look).isExpired(at: now) { return .expired }

@@ -35,7 +35,7 @@ extension DiskCache {
   func names(beginningWith bytes: [UInt8]) throws(CacheError) -> [EntryName] {
     try checkUsable("names")
     let start = String(decoding: bytes, as: UTF8.self)
-    let names = try engine.unjudgedNames { _, _ in }.filter { "\($0)".hasPrefix(start) }
+    let names = try unjudgedNames { _, _ in }.filter { "\($0)".hasPrefix(start) }
     do throws(Errno) {
       var found: [EntryName] = []
       for name in names where try engine.hasFile(name) { found.append(name) }
@@ -76,7 +76,7 @@ extension DiskCache {
   func entry(named name: EntryName) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
     engine.followReplacement()
-    return try engine.look(at: name).map { DiskEntry($0) }
+    return try look(at: name).map { DiskEntry($0) }
   }
 
   /// Removes the file of a name.
@@ -100,7 +100,7 @@ extension DiskCache {
     let (now, handle) = (engine.now, engine.location.handle)
     var survey = DirectorySurvey()
     var (knownCount, unusedCount) = (0, 0)
-    try engine.walk("survey", readsStatus: true) { piece in
+    try walk("survey", readsStatus: true) { piece in
       survey.add(piece, now: now)
       for entry in piece.entries {
         // Nil also for a file that was removed meanwhile.
@@ -110,23 +110,15 @@ extension DiskCache {
       }
       progress(survey.entryCount, nil)
     }
-    survey.hasTag = try engine.hasTag("survey")
+    survey.hasTag = try hasTag("survey")
     return (survey, knownCount == 0 && survey.entryCount > 0 ? nil : unusedCount)
-  }
-
-  /// Verifies as `verify(repairs:_:)` does, and reports the names that were found as well.
-  func verify(
-    repairs: Bool, reporting progress: WalkProgress
-  ) throws(CacheError) -> Verification {
-    try checkWhole("verify")
-    return try engine.verify(repairs: repairs, reporting: progress)
   }
 
   /// Returns the number of names that look like entries. Reads no status, so links and foreign
   /// files count too.
   func nameCount(reporting progress: WalkProgress) throws(CacheError) -> Int {
     try checkWhole("nameCount")
-    return try engine.unjudgedNames(reporting: progress).count
+    return try unjudgedNames(reporting: progress).count
   }
 }
 

@@ -20,13 +20,13 @@ struct Backlog: Sendable {
   /// A value on its way to the disk.
   final class Write: Sendable {
     let bytes: [UInt8]
-    let subject: DiskEngine.Subject
+    let subject: Subject
     /// Made when the value was accepted, because a lifetime counts from then.
     let seal: EntryWriter.Seal
     /// The bytes that it takes of the limit.
     let cost: Int
 
-    init(_ bytes: [UInt8], _ subject: DiskEngine.Subject, _ seal: EntryWriter.Seal) {
+    init(_ bytes: [UInt8], _ subject: Subject, _ seal: EntryWriter.Seal) {
       self.bytes = bytes
       self.subject = subject
       self.seal = seal
@@ -120,9 +120,7 @@ extension Backlog {
   ///
   /// - Returns: Whether they were reserved; nil if the thread has to wait. One that is writing must
   ///   not: it is its clock that stores.
-  mutating func reserve(
-    _ count: Int, limit: Int, by thread: ThreadIdentity = .current
-  ) -> Bool? {
+  mutating func reserve(_ count: Int, limit: Int, by thread: ThreadIdentity = .current) -> Bool? {
     let isFirst = line.isEmpty || line.first == thread
     guard isFirst, count <= limit - min(cost, limit) else {
       if writers.contains(thread) { return false }

@@ -7,9 +7,7 @@ extension WriteBehind {
   ///
   /// From here on reads in this process return it from memory until its file is in place. Waits
   /// while the table is full.
-  func store(
-    _ content: Span<UInt8>, _ request: DiskEngine.StoreRequest
-  ) throws(CacheError) -> StoreOutcome {
+  func store(_ content: Span<UInt8>, _ request: StoreRequest) throws(CacheError) -> StoreOutcome {
     if request.isExclusive { return try storeIfAbsent(content, request) }
     let cost = Backlog.cost(of: content.count, request.subject.key, request.extendedData)
     if cost > limit { return try engine.store(content, request) }
@@ -39,9 +37,7 @@ extension WriteBehind {
   /// Adds a value for which room is reserved to the table. Gives the room back and returns false if
   /// the name was changed since the store was decided on, or the last object is being closed, so
   /// that no thread would write the value.
-  private func accept(
-    _ bytes: [UInt8], _ request: DiskEngine.StoreRequest, at now: Timestamp
-  ) -> Bool {
+  private func accept(_ bytes: [UInt8], _ request: StoreRequest, at now: Timestamp) -> Bool {
     let subject = request.subject
     engine.acquire(subject.name, readsClock: false)
     defer { engine.release(subject.name) }
@@ -51,7 +47,8 @@ extension WriteBehind {
     let isWanted = request.isWanted?() != false
     // Memory forgets the old value before the new one is visible, as with any store.
     if isWanted { engine.tell(.entryChanges(subject)) }
-    let write = Backlog.Write(bytes, subject, engine.seal(of: request, at: now))
+    let seal = request.seal(lastAccess: engine.issueAccess(at: now), at: now)
+    let write = Backlog.Write(bytes, subject, seal)
     let clearCount = withTable { table -> Int? in
       table.giveBack(write.cost)
       let count = engine.clearCount
@@ -61,7 +58,7 @@ extension WriteBehind {
     }
     guard let clearCount else { return false }
     request.onChange?(
-      DiskEngine.Published(
+      PublishedValue(
         byteCount: bytes.count, expiry: write.seal.expiry, lifetime: write.seal.lifetime,
         clearCount: clearCount))
     engine.tell(.entryChanged(subject), except: request.origin)
@@ -98,7 +95,7 @@ extension WriteBehind {
       return table[write]
     }
     if let value { (seal.lastAccess, seal.expiry) = (value.lastAccess, value.expiry) }
-    var request = DiskEngine.StoreRequest(
+    var request = StoreRequest(
       subject: write.subject, expiration: .never, extendedData: seal.extendedData)
     request.accepted = seal
     request.isWanted = { [self] in withTable { $0[write] != nil } }
@@ -122,9 +119,7 @@ extension WriteBehind {
   /// Ends the turn of a value whose file was published. Called with the name held.
   ///
   /// - Parameter status: The file that the index has; nil if it went with all others.
-  private func endWritten(
-    _ write: Backlog.Write, _ seal: EntryWriter.Seal, _ status: FileStatus?
-  ) {
+  private func endWritten(_ write: Backlog.Write, _ seal: EntryWriter.Seal, _ status: FileStatus?) {
     let value = withTable { table in
       let value = table.finishTurn(of: write, isWritten: true)
       // A removal of everything has hidden the value, and the engine has counted it.
@@ -133,8 +128,17 @@ extension WriteBehind {
     }
     // Uses that came after the file was sealed.
     guard let status, let value, value.lastAccess > seal.lastAccess else { return }
-    engine.addUse(
-      of: write.subject.name, status, seal, at: value.lastAccess, expiry: value.expiry)
+    let (name, access) = (write.subject.name, value.lastAccess)
+    let extended = value.expiry > seal.expiry ? value.expiry : nil
+    let lag = engine.recency.dueLag(
+      stored: status.lastAccess, now: access, lifetime: seal.lifetime,
+      extended == nil ? .off : .lifetime)
+    engine.withState { state in
+      guard let slot = state.catalog.index.slot(of: name) else { return }
+      _ = state.catalog.use(
+        slot, of: name, status, at: access, isDue: lag != nil, extended: extended)
+    }
+    if let lag { engine.planDrain(within: .nanoseconds(lag)) }
   }
 
   /// Ends the turn of a value that could not be written or turned out to be too large.

@@ -68,9 +68,7 @@ final class WriteBehind: Sendable {
   }
 
   /// The value that waits under a name, of which none was waiting at the time of a snapshot.
-  func value(
-    of name: EntryName, since generation: EntryGenerations.Snapshot?
-  ) -> Backlog.Value? {
+  func value(of name: EntryName, since generation: EntryGenerations.Snapshot?) -> Backlog.Value? {
     generation.map(engine.generations.isCurrent) == true ? nil : self[name]
   }
 }
@@ -83,9 +81,9 @@ extension WriteBehind {
   /// - Returns: Nil if none waits, so that the file answers. Nil inside for a miss: the value has
   ///   expired or is another key's, and is what the file will hold.
   func answer(
-    _ subject: DiskEngine.Subject, for purpose: DiskEngine.ReadPurpose,
-    _ context: DiskEngine.ReadContext
-  ) throws(CacheError) -> DiskEngine.Found?? {
+    _ subject: Subject, for purpose: ReadPurpose,
+    _ context: ReadContext
+  ) throws(CacheError) -> FoundValue?? {
     guard let (value, expiry) = withTable({ use(subject, context, in: &$0) }) else { return .none }
     guard let expiry else { return .some(nil) }
     let (bytes, seal) = (value.write.bytes, value.write.seal)
@@ -95,7 +93,7 @@ extension WriteBehind {
         "read", at: subject.name.description,
         FileDescriptor.inMemory(bytes.span, faults: engine.configuration.faults))
     }
-    return DiskEngine.Found(
+    return FoundValue(
       descriptor: file, byteCount: bytes.count, lastAccess: value.lastAccess, bytes: bytes,
       extendedData: seal.extendedData, expiry: expiry, lifetime: seal.lifetime,
       generation: context.generation)
@@ -104,7 +102,7 @@ extension WriteBehind {
   /// - Returns: The value as it was before this use, and the expiry with the extension by it; nil
   ///   for a miss.
   private func use(
-    _ subject: DiskEngine.Subject, _ context: DiskEngine.ReadContext, in table: inout Backlog
+    _ subject: Subject, _ context: ReadContext, in table: inout Backlog
   ) -> (value: Backlog.Value, expiry: Timestamp?)? {
     guard let value = table[subject.name] else { return nil }
     let seal = value.write.seal
@@ -117,8 +115,8 @@ extension WriteBehind {
     let extends =
       context.staleness == .zero
       && engine.recency.dueLag(
-        stored: min(seal.lastAccess, context.now), now: context.now, lifetime: seal.lifetime,
-        context.extending) != nil
+        stored: seal.lastAccess, now: context.now, lifetime: seal.lifetime, context.extending)
+        != nil
     let extended =
       extends
       ? context.extending.extendedExpiry(
@@ -147,7 +145,7 @@ extension WriteBehind {
   /// present. One that has expired or belongs to another key is written first: then only a file can
   /// make the store fail.
   func storeIfAbsent(
-    _ content: Span<UInt8>, _ request: DiskEngine.StoreRequest
+    _ content: Span<UInt8>, _ request: StoreRequest
   ) throws(CacheError) -> StoreOutcome {
     let (key, name) = (request.subject.key, request.subject.name)
     if let value = self[name], !value.isServed(to: key, at: engine.now) { writeAll(of: name) }
@@ -159,7 +157,7 @@ extension WriteBehind {
   /// Touches an entry as `DiskEngine.touch` does, after its value was written, because the seal of
   /// a waiting value cannot be changed.
   func touch(
-    _ request: DiskEngine.StoreRequest, revives: Bool, _ identity: EntryIdentity?
+    _ request: StoreRequest, revives: Bool, _ identity: EntryIdentity?
   ) throws(CacheError) -> Bool {
     let name = request.subject.name
     var held = request
@@ -218,7 +216,7 @@ extension WriteBehind {
       result.removed += 1
       result.byteCount.addSaturating(UInt64(old.bytes.count))
       engine.count { $0.countRemoval(.explicit) }
-      engine.tellOfRemoval(name, key: old.subject.key, .explicit)
+      engine.removals.tell(name, key: old.subject.key, .explicit)
     }
     reveal()
     changed.signal()

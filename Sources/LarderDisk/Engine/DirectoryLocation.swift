@@ -180,6 +180,43 @@ package final class DirectoryLocation: Sendable {
     return isOthersGroup ? refusal : nil
   }
 
+  /// Takes the lock that the mode asks for on the directory that is held.
+  ///
+  /// - Returns: The error of a file system without locks. No other process holds a lock there
+  ///   either.
+  func lock() throws(CacheError) -> Errno? {
+    let lock: FileLock
+    switch configuration.mode {
+    case .readOnly, .fixture: return nil
+    case .shared: lock = .shared
+    case .exclusive:
+      // On a network file system, a lock on a directory does not exclude other machines.
+      guard !isOnNetwork else {
+        throw CacheError(.exclusiveUnsupported, operation: "open", path: path)
+      }
+      lock = .exclusive
+    }
+    // Tried with two files if the name of the file system does not tell.
+    let findsFilesByPath =
+      if let known = handle.fileSystem.findsFilesByPath {
+        known
+      } else {
+        try attempt("open", at: path, StagedFile.areFoundByPath(in: handle))
+      }
+    guard !findsFilesByPath else {
+      throw CacheError(.writingUnsupported, operation: "open", path: path)
+    }
+    do throws(Errno) {
+      if try handle.descriptor.tryLock(lock) { return nil }
+    } catch {
+      return error
+    }
+    let holders = LockTable.holders(of: handle.identity).map(String.init)
+    let text = "held by process \(holders.joined(separator: ", "))"
+    throw CacheError(
+      .locked, operation: "open", path: path, underlying: holders.isEmpty ? nil : text)
+  }
+
   /// Whether the path leads to the directory that is held.
   var isAtPath: Bool {
     guard let parent, let name else { return true }
@@ -197,9 +234,7 @@ package final class DirectoryLocation: Sendable {
   /// elsewhere.
   ///
   /// - Returns: Whether another directory is held now.
-  func revalidate(
-    isUrgent: Bool, mayMake: Bool, _ operation: String
-  ) throws(CacheError) -> Bool {
+  func revalidate(isUrgent: Bool, mayMake: Bool, _ operation: String) throws(CacheError) -> Bool {
     let wasAstray = isAstray.load(ordering: .relaxed)
     guard isCheckDue(isUrgent || wasAstray) else { return false }
     do throws(Errno) {

@@ -5,43 +5,13 @@ import Synchronization
 extension DiskEngine {
   /// Takes the lock that the mode asks for. It ends when the directory's descriptor is closed.
   func lockDirectory() throws(CacheError) {
-    let lock: FileLock
-    switch configuration.mode {
-    case .readOnly, .fixture: return
-    case .shared: lock = .shared
-    case .exclusive:
-      // On a network file system, a lock on a directory does not exclude other machines.
-      guard !isOnNetwork else {
-        throw CacheError(.exclusiveUnsupported, operation: "open", path: location.path)
-      }
-      lock = .exclusive
-    }
-    // Tried with two files if the name of the file system does not tell.
-    let findsFilesByPath =
-      if let known = location.handle.fileSystem.findsFilesByPath {
-        known
-      } else {
-        try attempt("open", at: location.path, StagedFile.areFoundByPath(in: location.handle))
-      }
-    guard !findsFilesByPath else {
-      throw CacheError(.writingUnsupported, operation: "open", path: location.path)
-    }
-    // On a file system without locks, no other process holds a lock either.
-    if upkeep(try location.handle.descriptor.tryLock(lock)) != false { return }
-    let holders = LockTable.holders(of: location.handle.identity).map(String.init)
-    let text = "held by process \(holders.joined(separator: ", "))"
-    throw CacheError(
-      .locked, operation: "open", path: location.path, underlying: holders.isEmpty ? nil : text)
+    if let errno = try location.lock() { noteUpkeepFailure(errno) }
   }
 
-  /// Checks that the path still leads to the directory that is held, and follows it to another one
-  /// if not.
-  ///
-  /// - Returns: Whether another directory is held now.
+  /// Revalidates the directory as the location does. If another one is held now, starts anew and
+  /// returns true.
   @discardableResult
-  func revalidate(
-    isUrgent: Bool, mayMake: Bool, _ operation: String
-  ) throws(CacheError) -> Bool {
+  func revalidate(isUrgent: Bool, mayMake: Bool, _ operation: String) throws(CacheError) -> Bool {
     let isReplaced = try location.revalidate(isUrgent: isUrgent, mayMake: mayMake, operation)
     if isReplaced { directoryChanged() }
     // Again if another directory has taken the path while the one before it was being locked.
@@ -113,7 +83,10 @@ extension DiskEngine {
     defer { end() }
     // From here on a store that does not hold its name yet must not publish.
     advance(to: .ending)
-    if mustFinishScan() {
+    let chance = Double.random(in: 0..<1)
+    if !isReadOnly, let limit = configuration.sizeLimit,
+      withState({ $0.catalog.scans.mustFinishScan(sizeLimit: limit, chance: chance) })
+    {
       do throws(CacheError) {
         try waitForScan()
         checkLimits()
@@ -148,15 +121,5 @@ extension DiskEngine {
     removals.finish()
     JobTimer.own.forget(jobsOf: threads)
     changed.signal()
-  }
-
-  /// Whether the end of the engine waits for the scan; see `RescanSchedule.mustFinishScan`.
-  private func mustFinishScan() -> Bool {
-    guard !isReadOnly, let limit = configuration.sizeLimit else { return false }
-    let chance = Double.random(in: 0..<1)
-    return withState { state in
-      state.catalog.scans.progress == .running
-        && state.catalog.scans.rescans.mustFinishScan(sizeLimit: limit, chance: chance)
-    }
   }
 }

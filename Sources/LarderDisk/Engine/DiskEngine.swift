@@ -207,10 +207,7 @@ package final class DiskEngine: Sendable {
     if let errno = error.errno { count { $0.errors[errno, default: 0] += 1 } }
     return error
   }
-}
 
-// The memory tiers.
-extension DiskEngine {
   /// Tells the memory tiers of a change, except the one that made it.
   // Inlined, so that a change in a cache without a memory tier costs one look.
   @inline(__always)
@@ -235,17 +232,6 @@ extension DiskEngine {
   func tell(ofLearned names: [EntryName]) {
     tell(.filesChanged(names))
     withState { $0.untoldCount -= 1 }
-  }
-
-  /// Tells the caches that values whose keys are not known are removed, so that running loads of
-  /// them are not stored.
-  ///
-  /// - Returns: The keys of these loads.
-  @discardableResult
-  func supersedeLoads(where isRemoved: (Subject) -> Bool) -> [Subject] {
-    var superseded: [Subject] = []
-    observers.tell { superseded += $0.supersedeLoads(where: isRemoved) }
-    return superseded
   }
 }
 

@@ -6,10 +6,10 @@ import Synchronization
 package enum DiskChange: Sendable {
   /// The value of a key is about to be replaced. An observer must drop its value before the new one
   /// becomes visible. The store may still fail, so it must not conclude anything else.
-  case entryChanges(DiskEngine.Subject)
+  case entryChanges(Subject)
   /// The value of a key was replaced or removed. The name has the file extension of the cache that
   /// changed it; other extensions are other entries.
-  case entryChanged(DiskEngine.Subject)
+  case entryChanged(Subject)
   /// The values of a key and of its variants were removed, under every file extension.
   case variantsRemoved(of: CacheKey)
   /// Files were replaced, removed, stamped or written, mostly by another process. `Cache` drops the
@@ -40,7 +40,7 @@ package protocol EngineObserver: AnyObject, Sendable {
   /// May be called by any thread, also while it holds a name.
   ///
   /// - Returns: The keys of these loads.
-  func supersedeLoads(where isRemoved: (DiskEngine.Subject) -> Bool) -> [DiskEngine.Subject]
+  func supersedeLoads(where isRemoved: (Subject) -> Bool) -> [Subject]
 }
 
 /// The observers of one engine.
@@ -98,12 +98,23 @@ package final class EngineObservers: Sendable {
 
   /// Tells all observers that still live, except one, of a change. A call that changes an entry
   /// releases at its end what has left them; other changes have no such call.
-  func tell(_ change: DiskChange, except origin: ObjectIdentifier?) {
+  func tell(_ change: DiskChange, except origin: ObjectIdentifier? = nil) {
     tell(except: origin) { $0.hear(of: change) }
     switch change {
     case .entryChanges, .entryChanged, .variantsRemoved: break
     case .filesChanged, .anyChanged, .cleared: letGoElsewhere()
     }
+  }
+
+  /// Tells the caches that values whose keys are not known are removed, so that running loads of
+  /// them are not stored.
+  ///
+  /// - Returns: The keys of these loads.
+  @discardableResult
+  func supersedeLoads(where isRemoved: (Subject) -> Bool) -> [Subject] {
+    var superseded: [Subject] = []
+    tell { superseded += $0.supersedeLoads(where: isRemoved) }
+    return superseded
   }
 
   /// Remembers that something of the caller's has left an observer.

@@ -10,6 +10,7 @@ import LarderSystem
 /// |---|---|---|
 /// | `beginClearing` | everything is to be removed | catalog, clearing |
 /// | `forgetDirectory` | another directory is held | catalog, clearing, evictions, replacements |
+/// | `endScan` | a scan has ended | catalog, evictions |
 /// | `chooseVictim` | an entry is to be evicted | catalog, evictions, locks |
 /// | `settle` | a file was published, or was removed or stays | catalog, clearing, evictions |
 /// | `settle` | a look, an event, a scan or a read has shown a file | catalog, locks |
@@ -75,13 +76,20 @@ struct EngineState: Sendable {
   }
 
   /// Forgets everything that was known of the directory, because another is held now.
-  mutating func forgetDirectory() {
+  ///
+  /// - Returns: What was known, which the caller releases outside of the lock, because that takes
+  ///   long.
+  @discardableResult
+  mutating func forgetDirectory() -> Catalog {
+    let old = catalog
     evictions.purge = nil
     replacements.count += 1
     // The directory that was moved away is left alone, and the removal was not meant for the one in
     // its place.
     clearing.reveal()
-    catalog.reset()
+    catalog.removeAll()
+    catalog.scans.reset()
+    return old
   }
 }
 

@@ -1,9 +1,10 @@
 /// The names that threads of this process are changing, each held by one thread.
 ///
 /// 1. A thread takes a name. If another thread holds it, the first waits and tries again.
-/// 2. The watcher must not wait. If a name that has an event is held, it marks the name.
-/// 3. The thread that holds the name gives it back. If it is marked, the thread still holds the
-///    name and follows the events first.
+/// 2. A thread that brings an event must not wait. If the name is held, it marks the name, and no
+///    tier keeps a value of it from here on. Then the tiers forget the value that they have.
+/// 3. The thread that holds the name gives it back, once it has told the index what it did. If it
+///    is marked, the thread still holds the name and follows the events first.
 struct NameLocks: Sendable {
   /// The names that are held.
   // There are only as many as changing threads, so a search is faster than hashing.
@@ -49,15 +50,6 @@ struct NameLocks: Sendable {
 
   var hasMarks: Bool { !marked.isEmpty }
   func isMarked(_ name: EntryName) -> Bool { marked.contains(name) }
-
-  /// Takes a name, or marks it for the thread that holds it.
-  ///
-  /// - Returns: Whether the name was taken.
-  mutating func takeOrMark(_ name: EntryName) -> Bool {
-    if take(name) { return true }
-    mark(name)
-    return false
-  }
 
   /// Marks a held name, because it has an event.
   mutating func mark(_ name: EntryName) { marked.insert(name) }

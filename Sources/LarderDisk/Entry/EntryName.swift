@@ -74,6 +74,12 @@ package struct EntryName: Sendable, Hashable, Comparable, CustomStringConvertibl
   package var description: String { fileName.text }
 }
 
+/// A key and the name that it has in one cache.
+package struct Subject: Sendable {
+  package let key: CacheKey
+  package let name: EntryName
+}
+
 /// The name of a write in progress: `.larder-<pid>-<serial>`.
 ///
 /// A name is reused when its file has got its own name or is gone. So a directory sees few of these

@@ -24,15 +24,24 @@ package struct EntryTrust: Sendable {
     // The owner comes before the expiry, because nothing that an untrusted user set is used.
     if !isTrusted(status) { return .otherOwner }
     if let longest, status.byteCount > longest { return .oversized }
-    guard enforcesExpiry else { return nil }
     let expiry = max(status.modification.asExpiry, pending ?? Timestamp(seconds: .min))
-    return expiry.hasCome(at: now) ? .expired : nil
+    return hasExpired(expiry, at: now) ? .expired : nil
+  }
+
+  /// Whether an expiry counts as past.
+  package func hasExpired(_ expiry: Timestamp, at now: Timestamp) -> Bool {
+    enforcesExpiry && expiry.hasCome(at: now)
   }
 
   /// Whether the owner or the group of a file is trusted, so that it counts as an entry.
   package func isTrusted(_ status: FileStatus) -> Bool {
     status.owner == user || status.owner == directoryOwner || status.owner == 0
       || status.group == group
+  }
+
+  /// Makes an index entry of the file that has a name now; nil if it is not an entry's.
+  func entry(_ name: EntryName, _ status: FileStatus) -> IndexedEntry? {
+    status.isRegular && isTrusted(status) ? IndexedEntry(name: name, status: status) : nil
   }
 }
 

@@ -202,7 +202,7 @@ extension DiskEngine {
         inode: entry.inode, changeTime: entry.changeTime, unusedSince: entry.lastAccess),
       removal, in: location.handle)
     switch outcome {
-    case .removed: tellOfRemoval(entry.name, victim.cause)
+    case .removed: removals.tell(entry.name, victim.cause)
     // What another process did leaves memory here, because the index changes next and the event
     // will then compare equal.
     case .changed: tell(.filesChanged([entry.name]))
@@ -239,16 +239,7 @@ extension DiskEngine {
   /// Waits while a value of a number of bytes exceeds a limit because of files that a removal of
   /// everything has still to remove.
   func waitForClearing(toHold byteCount: Int) {
-    waitForClearing { [configuration] state in
-      guard state.clearing.remaining.count > 0, !state.phase.isShutDown else { return true }
-      var totals = state.totalsOnDisk
-      if byteCount > 0 {
-        let bytes = UInt64(byteCount)
-        totals += IndexTotals(
-          byteCount: bytes, allocatedByteCount: (bytes + 4095) / 4096 * 4096)
-      }
-      return configuration.limits(passedBy: totals).isEmpty
-    }
+    waitForClearing { [configuration] in $0.hasRoom(for: byteCount, configuration) }
   }
 
   /// Waits while a removal of everything goes on, until it has removed enough files, in place of an

@@ -39,9 +39,7 @@ struct TrimCourse: Sendable {
   ///
   /// - Parameter held: The names that threads are changing. They are passed over.
   /// - Complexity: O(log n).
-  mutating func takeNext(
-    from index: inout EntryIndex, held: [EntryName] = []
-  ) -> Victim? {
+  mutating func takeNext(from index: inout EntryIndex, held: [EntryName] = []) -> Victim? {
     isBlocked = false
     guard changedInRow < 2 * Self.mostChanged else { return nil }
     var isBlocked = false

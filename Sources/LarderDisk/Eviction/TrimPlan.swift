@@ -121,10 +121,10 @@ extension TrimPlan {
     self = TrimPlan(now: now, protected: purge.spared)
     byteCountToFree = purge.missing
     let (measure, share) = (configuration.sizeMeasure, configuration.trimTarget)
-    if purge.passed.contains(.size), let limit = configuration.sizeLimit {
+    if purge.isForSize, let limit = configuration.sizeLimit {
       setMaximum(Self.target(limit, share, stuck: measure.of(stuck)), measure)
     }
-    if purge.passed.contains(.count), let limit = configuration.countLimit {
+    if purge.isForCount, let limit = configuration.countLimit {
       maximumCount = Int(Self.target(limit, share, stuck: UInt64(stuck.count)))
     }
   }
@@ -156,22 +156,14 @@ extension TrimPlan {
   }
 }
 
-/// The size and count limits that totals exceed.
-struct PassedLimits: OptionSet, Sendable {
-  let rawValue: UInt8
-
-  static let size = PassedLimits(rawValue: 1)
-  static let count = PassedLimits(rawValue: 2)
-}
-
 extension DiskCache.Configuration {
-  /// Returns the limits that some totals exceed.
-  func limits(passedBy totals: IndexTotals) -> PassedLimits {
-    var passed: PassedLimits = []
-    if let sizeLimit, sizeMeasure.of(totals) > UInt64(sizeLimit) { passed.insert(.size) }
-    if let countLimit, totals.count > countLimit { passed.insert(.count) }
-    return passed
+  /// Whether some totals exceed the size limit.
+  func isSizePassed(by totals: IndexTotals) -> Bool {
+    sizeLimit.map { sizeMeasure.of(totals) > UInt64($0) } ?? false
   }
+
+  /// Whether some totals exceed the count limit.
+  func isCountPassed(by totals: IndexTotals) -> Bool { totals.count > countLimit ?? .max }
 }
 
 extension DiskCache.SizeMeasure {

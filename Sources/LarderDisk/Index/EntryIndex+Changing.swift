@@ -105,10 +105,7 @@ extension EntryIndex {
 
   /// Packs an expiry. Later times count as never, so that the heap holds only what expires.
   private static func expiry(_ time: Timestamp) -> PackedTime { min(PackedTime(time), .never) }
-}
 
-// Entries whose files were checked.
-extension EntryIndex {
   /// Returns the slot and the proof of a name's entry, if its attribute and content were checked
   /// for exactly this state of this file and for this key.
   ///

@@ -1,7 +1,7 @@
 import LarderBasics
 import LarderSystem
 
-// The order of last access.
+// The order of last access, the entries that go next, and those that cannot be removed.
 extension EntryIndex {
   /// Adds a slot to the order: at the end, or as a stray if its stamp belongs before the end.
   ///
@@ -42,16 +42,11 @@ extension EntryIndex {
 
   /// The name of the entry that was used last among those that are no strays.
   var mostRecentName: EntryName? { newest == .none ? nil : table.name(of: newest) }
-}
 
-// The entries that go next.
-extension EntryIndex {
   /// Takes out the entry that expired first among those that may go; nil if there is none.
   ///
   /// - Complexity: O(log n + k²), with k − 1 entries before it that may not go.
-  mutating func takeExpired(
-    at now: Timestamp, where mayGo: (EntryName) -> Bool
-  ) -> IndexedEntry? {
+  mutating func takeExpired(at now: Timestamp, where mayGo: (EntryName) -> Bool) -> IndexedEntry? {
     let limit = PackedTime(now)
     let first = expiries.first(in: table) { $0.stamp > limit || mayGo(table.name(of: $0.slot)) }
     guard let first, first.stamp <= limit else { return nil }
@@ -90,10 +85,7 @@ extension EntryIndex {
     remove(slot)
     return entry
   }
-}
 
-// Entries whose files could not be removed.
-extension EntryIndex {
   /// Takes an entry out of the order and the heap, so that nothing chooses it to go. It stays known
   /// and counted, until it is stored, used or stamped, or its file is found in another state.
   ///

@@ -84,10 +84,7 @@ package struct EntryIndex: Sendable {
       byteCount: byteCount(at: slot),
       allocatedByteCount: table.records[slot].facts.allocatedByteCount)
   }
-}
 
-// The entries that a scan has not met.
-extension EntryIndex {
   /// Returns a mark for every slot that there is now, with none set.
   ///
   /// - Complexity: O(n), for a byte each that is set to zero.

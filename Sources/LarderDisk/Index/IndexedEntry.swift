@@ -37,13 +37,6 @@ extension IndexedEntry {
   }
 }
 
-extension EntryTrust {
-  /// Makes an index entry of the file that has a name now; nil if it is not an entry's.
-  func entry(_ name: EntryName, _ status: FileStatus) -> IndexedEntry? {
-    status.isRegular && isTrusted(status) ? IndexedEntry(name: name, status: status) : nil
-  }
-}
-
 /// The result of checking a file's attributes and content.
 package struct FileProof: Sendable, Hashable {
   var lifetime: Lifetime

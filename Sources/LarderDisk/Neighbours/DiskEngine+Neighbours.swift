@@ -91,18 +91,16 @@ extension DiskEngine {
   ///
   /// Never waits for the name, because the thread that holds it may wait for the disk, and events
   /// of all other names must be followed meanwhile. If the name is held, its event is left to that
-  /// thread:
-  ///
-  /// 1. The name is marked, and no tier keeps a value of it from here on.
-  /// 2. The tiers forget the value that they have.
-  /// 3. The thread that holds the name looks at it once it has told the index what it did, and
-  ///    before it gives the name back, and takes the mark away (`release`, then
-  ///    `followLateEvents`).
+  /// thread, by the steps of `NameLocks`.
   ///
   /// - Parameter isPassing: See `Finding`.
   func lookAgain(at name: EntryName, isPassing: Bool = false) {
     readOwnClock()
-    let isFree = withState { $0.locks.takeOrMark(name) }
+    let isFree = withState { state in
+      if state.locks.take(name) { return true }
+      state.locks.mark(name)
+      return false
+    }
     guard isFree else { return tell(.filesChanged([name])) }
     generations.begin(name)
     lookHeld(name, isPassing: isPassing)

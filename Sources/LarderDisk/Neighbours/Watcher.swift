@@ -54,10 +54,7 @@ package final class Watcher: Sendable {
   private static let gatheringTime = Duration.milliseconds(10)
   /// The length of the buffer for events. 64 KiB hold 1,024 events of entries' names.
   private static let bufferByteCount = 64 << 10
-}
 
-// The beginning and the end.
-extension Watcher {
   /// Goes on to a step; returns false and does nothing if that has come before.
   @discardableResult
   func advance(to next: Progress) -> Bool {
@@ -127,10 +124,7 @@ extension Watcher {
     if threads.hasLeftJobs { threads.runReady() }
     changed.wait { state.withLock { $0.reader == nil || $0.reader == .current ? () : nil } }
   }
-}
 
-// The reading.
-extension Watcher {
   /// Reads what has happened, so that the engine knows everything up to the time of the call.
   ///
   /// - Returns: Whether that was possible. It is not after the end of the events.

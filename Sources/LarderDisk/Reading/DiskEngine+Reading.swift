@@ -1,58 +1,44 @@
 package import LarderBasics
 package import LarderSystem
 
+/// The result of a read, with the file still open.
+package struct FoundValue: ~Copyable {
+  /// Nil for the bytes of a value that waits to be written.
+  let descriptor: FileDescriptor?
+  let byteCount: Int
+  /// The last access before this one.
+  package let lastAccess: Timestamp
+  package var bytes: [UInt8]
+  package var extendedData: [UInt8]
+  /// The expiry, with the extension by this read.
+  package var expiry: Timestamp
+  package let lifetime: Lifetime
+  /// The name's generation from before the file was opened; nil if the name was being changed.
+  package var generation: EntryGenerations.Snapshot?
+
+  /// Moves the descriptor out of the result, which is consumed.
+  package consuming func takeDescriptor() -> FileDescriptor? { descriptor }
+}
+
+/// A read of a file, in two parts: `open` and `answer`. The first of these that applies ends it:
+///
+/// 1. A value that waits to be written is served by `WriteBehind`, before `open`.
+/// 2. A name that an exclusive cache does not know is `.absent`. So is, during a removal of
+///    everything, any that the index does not hold.
+/// 3. The file cannot be opened: `.absent`, `.foreign` or `.unreadable` (`EntryReader.open`).
+/// 4. Its status objects: `.foreign`, `.otherOwner`, `.oversized` or `.expired`
+///    (`EntryTrust.objection`).
+/// 5. Its attributes object: `.otherVersion`, `.damaged`, `.otherKey` or `.unproven`
+///    (`EntryReader.examine`). A file that this process has checked (the index has its inode,
+///    change time and key tag as verified) skips this and the next.
+/// 6. The content does not match its hash: `.damaged`.
+/// 7. The value is served, and the use counted (`countHit`).
+///
+/// Before all that, the caller notes the name's generation. A change of the name moves it, and then
+/// neither memory nor the index keeps what this read found. Once a second the path is checked, and
+/// another directory there is followed (`followReplacement`).
 extension DiskEngine {
-  /// The purpose of a read.
-  package enum ReadPurpose: Sendable {
-    /// The value's bytes.
-    case value
-    /// The value's bytes and the extended data.
-    case valueAndData
-    /// The open file, for a caller that reads it itself.
-    case file
-  }
-
-  /// A key and the name it has in this cache.
-  package struct Subject: Sendable {
-    package let key: CacheKey
-    package let name: EntryName
-  }
-
-  /// The result of a read, with the file still open.
-  package struct Found: ~Copyable {
-    /// Nil for the bytes of a value that waits to be written.
-    let descriptor: FileDescriptor?
-    let byteCount: Int
-    /// The last access before this one.
-    package let lastAccess: Timestamp
-    package var bytes: [UInt8]
-    package var extendedData: [UInt8]
-    /// The expiry, with the extension by this read.
-    package var expiry: Timestamp
-    package let lifetime: Lifetime
-    /// The name's generation from before the file was opened; nil if the name was being changed.
-    package var generation: EntryGenerations.Snapshot?
-  }
-
-  /// Opens the file of a key, the first part of a read. The first of these that applies ends it:
-  ///
-  /// 1. A value that waits to be written is served by `WriteBehind`, before this is called.
-  /// 2. A name that an exclusive cache does not know is `.absent`. So is, during a removal of
-  ///    everything, any that the index does not hold.
-  /// 3. The file cannot be opened: `.absent`, `.foreign` or `.unreadable` (`EntryReader.open`).
-  /// 4. Its status objects: `.foreign`, `.otherOwner`, `.oversized` or `.expired`
-  ///    (`EntryTrust.objection`).
-  /// 5. Its attributes object: `.otherVersion`, `.damaged`, `.otherKey` or `.unproven`
-  ///    (`EntryReader.examine`). A file that this process has checked (the index has its inode,
-  ///    change time and key tag as verified) skips this and the next.
-  /// 6. The content does not match its hash: `.damaged`.
-  /// 7. The value is served, and the use counted (`countHit`).
-  ///
-  /// Before all that, the caller notes the name's generation. A change of the name moves it, and
-  /// then neither memory nor the index keeps what this read found. Once a second the path is
-  /// checked, and another directory there is followed (`followReplacement`).
-  ///
-  /// - Returns: Nil for a miss that is counted.
+  /// Opens the file of a key; returns nil for a miss that is counted.
   // Inlined, because handing an opened file on costs a fortieth of a miss.
   @inline(__always)
   func open(
@@ -61,7 +47,9 @@ extension DiskEngine {
     followReplacement()
     // Not while the name is being changed: a read may have found a new file that the index lacks.
     if configuration.mode == .exclusive, let generation,
-      missesKnownAbsent(subject.name, generation)
+      withState({
+        $0.missesKnownAbsent(subject.name, isCurrent: generations.isCurrent(generation))
+      })
     {
       return nil
     }
@@ -79,7 +67,7 @@ extension DiskEngine {
   func answer(
     _ opening: consuming EntryReader.Opening, _ subject: Subject, for purpose: ReadPurpose,
     _ generation: EntryGenerations.Snapshot?, extending: ExpirationExtending, staleness: Duration
-  ) throws(CacheError) -> Found? {
+  ) throws(CacheError) -> FoundValue? {
     switch consume opening {
     case .missed(let reason, _): return miss(reason, subject.name, nil, generation)
     case .file(let descriptor, let status):
@@ -99,29 +87,24 @@ extension DiskEngine {
     }
   }
 
-  /// The circumstances of one read.
-  struct ReadContext: Sendable {
-    let generation: EntryGenerations.Snapshot?
-    let extending: ExpirationExtending
-    let now: Timestamp
-    /// The time past its expiry for which a value is still found.
-    let staleness: Duration
-  }
-
   private func answer(
     _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
     _ purpose: ReadPurpose, _ context: ReadContext
-  ) throws(Errno) -> Found? {
+  ) throws(Errno) -> FoundValue? {
     // The content is read before the lock is taken, so that a hit on a verified file takes the lock
     // once. If the file is unverified, `answerInFull` checks these bytes.
     let isQuick = purpose == .value && mayBeQuick(status, context)
     let bytes = isQuick ? try descriptor.read(upTo: Int(status.byteCount)) : nil
     let isWhole = bytes?.count == Int(status.byteCount)
-    let recall = recall(subject, status, context, counts: isWhole)
+    let keyTag = subject.key.tag
+    let recall = withState { [recency] state in
+      state.recall(subject.name, keyTag, status, context, counts: isWhole, recency)
+    }
+    if let lag = recall.lag { planDrain(within: .nanoseconds(lag)) }
     guard let expiry = recall.kept, let proof = recall.proof else {
       return try answerInFull(descriptor, status, subject, purpose, context, recall, bytes)
     }
-    return Found(
+    return FoundValue(
       descriptor: descriptor, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
       bytes: bytes ?? [], extendedData: [], expiry: expiry, lifetime: proof.lifetime,
       generation: context.generation)
@@ -138,7 +121,7 @@ extension DiskEngine {
   private func answerInFull(
     _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
     _ purpose: ReadPurpose, _ context: ReadContext, _ recall: Recall, _ bytes: [UInt8]?
-  ) throws(Errno) -> Found? {
+  ) throws(Errno) -> FoundValue? {
     let name = subject.name
     var time = context.now
     if isOnNetwork {
@@ -158,31 +141,10 @@ extension DiskEngine {
         ?? FileProof(
           lifetime: testimony.lifetime, keyTag: subject.key.tag, hasData: testimony.hasData)
       let expiry = countHit(name, descriptor, status, proof, context)
-      return Found(
+      return FoundValue(
         descriptor: descriptor, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
         bytes: testimony.content, extendedData: testimony.extendedData ?? [], expiry: expiry,
         lifetime: proof.lifetime, generation: context.generation)
-    }
-  }
-
-  /// A staleness longer than any value has been expired for. A read with it finds every value whose
-  /// file is there.
-  package static let anyStaleness = Duration.seconds(1 << 34)
-
-  /// Whether an expiry counts as past.
-  package func hasExpired(_ expiry: Timestamp, at now: Timestamp) -> Bool {
-    reader.trust.enforcesExpiry && expiry.hasCome(at: now)
-  }
-
-  /// Counts a miss and returns true if the index alone shows that there is no such entry.
-  private func missesKnownAbsent(
-    _ name: EntryName, _ generation: EntryGenerations.Snapshot
-  ) -> Bool {
-    withState { state in
-      guard state.isScanned, generations.isCurrent(generation), !state.catalog.index.contains(name)
-      else { return false }
-      state.counters.countMiss(.absent)
-      return true
     }
   }
 
@@ -197,7 +159,7 @@ extension DiskEngine {
   package func miss(
     _ reason: MissReason, _ name: EntryName? = nil, _ status: FileStatus? = nil,
     _ generation: EntryGenerations.Snapshot? = nil
-  ) -> Found? {
+  ) -> FoundValue? {
     let isKnown = withState { state in
       state.counters.countMiss(reason)
       guard reason == .absent, let name else { return false }
@@ -216,10 +178,7 @@ extension DiskEngine {
     }
     return nil
   }
-}
 
-// Uses.
-extension DiskEngine {
   /// Counts a hit, moves the entry to the end of the order, and stamps the use or plans its stamp.
   ///
   /// - Returns: The expiry that the disk has, or will have when the pending stamp is written. A use
@@ -231,15 +190,12 @@ extension DiskEngine {
     let expiry = status.modification.asExpiry
     let extended = context.extending.extendedExpiry(
       of: expiry, lifetime: proof.lifetime, at: context.now)
-    let lag = dueLag(status, proof.lifetime, context.extending, context.now)
+    let lag = recency.dueLag(
+      stored: status.lastAccess, now: context.now, lifetime: proof.lifetime, context.extending)
     let (effects, (access, kept)) = learn(name) { state in
-      state.counters.countHit(of: status.byteCount)
-      let access = state.catalog.uses.issueAccess(at: context.now)
-      let (effects, kept) = state.use(
-        IndexedEntry(name: name, status: status, lastAccess: access, proof: proof), status,
-        isDue: lag ?? 0 > 0, extended: extended,
+      state.use(
+        name, status, proof, at: context.now, isDue: lag ?? 0 > 0, extended: extended,
         isCurrent: generations.isCurrent(context.generation), hasEvents: hasEvents)
-      return (effects, (access, kept))
     }
     // A file that is to be removed, or was replaced, gets no stamp.
     guard let lag, !effects.contains(.isStray) else { return kept }
@@ -250,55 +206,5 @@ extension DiskEngine {
     }
     planDrain(within: .nanoseconds(lag))
     return kept
-  }
-
-  /// The engine's knowledge of a file that was opened.
-  private struct Recall: Sendable {
-    /// The proof, if attributes and content were checked for this very file and key.
-    var proof: FileProof?
-    /// The expiry that the file will have when its pending use is written.
-    var pendingExpiry: Timestamp?
-    /// The expiry that a hit, which is counted, leaves to the file. Nil if nothing was counted,
-    /// because the file is not known, or is to be stamped at once.
-    var kept: Timestamp?
-  }
-
-  /// Recalls what is known of a file that was opened.
-  ///
-  /// - Parameter counts: Whether a hit on a verified file is counted in the same hold of the lock.
-  private func recall(
-    _ subject: Subject, _ status: FileStatus, _ context: ReadContext, counts: Bool
-  ) -> Recall {
-    let tag = subject.key.tag
-    let (recall, lag) = withState { state -> (Recall, Int64?) in
-      let known = state.catalog.index.verified(
-        subject.name, inode: status.inode, changeTime: status.change, keyTag: tag)
-      var (recall, lag) = (Recall(proof: known?.proof), Int64?.none)
-      if counts, let known {
-        lag = dueLag(status, known.proof.lifetime, context.extending, context.now)
-      }
-      guard counts, let known, lag != 0 else {
-        recall.pendingExpiry = state.catalog.uses.expiry(of: subject.name, status)
-        return (recall, nil)
-      }
-      state.counters.countHit(of: status.byteCount)
-      let access = state.catalog.uses.issueAccess(at: context.now)
-      recall.kept = state.catalog.use(
-        known.slot, of: subject.name, status, at: access, isDue: lag != nil,
-        extended: context.extending.extendedExpiry(
-          of: status.modification.asExpiry, lifetime: known.proof.lifetime, at: context.now))
-      return (recall, lag)
-    }
-    if let lag { planDrain(within: .nanoseconds(lag)) }
-    return recall
-  }
-
-  /// Returns the lag, in nanoseconds, with which a use must reach the disk; nil if it need not.
-  func dueLag(
-    _ status: FileStatus, _ lifetime: Lifetime, _ extending: ExpirationExtending, _ now: Timestamp
-  ) -> Int64? {
-    if isReadOnly { return nil }
-    return recency.dueLag(
-      stored: min(status.lastAccess, now), now: now, lifetime: lifetime, extending)
   }
 }

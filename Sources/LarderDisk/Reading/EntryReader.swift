@@ -2,6 +2,29 @@ package import LarderBasics
 import LarderDigest
 package import LarderSystem
 
+/// The purpose of a read.
+package enum ReadPurpose: Sendable {
+  /// The value's bytes.
+  case value
+  /// The value's bytes and the extended data.
+  case valueAndData
+  /// The open file, for a caller that reads it itself.
+  case file
+}
+
+/// The circumstances of one read.
+package struct ReadContext: Sendable {
+  let generation: EntryGenerations.Snapshot?
+  let extending: ExpirationExtending
+  let now: Timestamp
+  /// The time past its expiry for which a value is still found.
+  let staleness: Duration
+
+  /// A staleness longer than any value has been expired for. A read with it finds every value whose
+  /// file is there.
+  package static let anyStaleness = Duration.seconds(1 << 34)
+}
+
 /// The opening and checking of an entry's file. It changes no state; the engine decides what a
 /// result means for the index and the statistics.
 package struct EntryReader: Sendable {
@@ -95,8 +118,6 @@ package struct EntryReader: Sendable {
     case .noSuchFile: .absent
     // ELOOP comes from O_NOFOLLOW on a symbolic link, ENXIO from a socket. See: man 2 open.
     case .tooManyLinks, .noSuchDeviceOrAddress: .foreign
-    case .staleHandle, .notDirectory, .permissionDenied, .ioError, .notConnected, .shutDown:
-      .unreadable
     // The process lacks resources, or has closed the cache: the caller can do something about it.
     case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .badDescriptor: nil
     default: .unreadable
@@ -121,7 +142,7 @@ package struct EntryReader: Sendable {
   ///   - bytes: The content, if it has been read.
   func read(
     _ file: borrowing FileDescriptor, _ status: FileStatus, _ key: CacheKey,
-    _ purpose: DiskEngine.ReadPurpose, proof: FileProof? = nil, _ bytes: [UInt8]? = nil
+    _ purpose: ReadPurpose, proof: FileProof? = nil, _ bytes: [UInt8]? = nil
   ) throws(Errno) -> Examination {
     var testimony = Testimony()
     if proof == nil {
@@ -237,21 +258,17 @@ package struct EntryReader: Sendable {
     return hash.finalize(with: data) == contentHash
   }
 
-  /// Whether a file is a hole and not a value: too long for the memory, with few blocks on the
-  /// disk. `truncate` makes a file of 2⁶³ bytes in no time, and reading it takes years.
-  ///
-  /// A compressing file system keeps a value in no less than a thirtieth of its length, unless the
-  /// value is all zeros.
-  private static func isHollow(_ status: FileStatus) -> Bool {
-    status.byteCount / 64 > status.allocatedByteCount
-      && !SystemEnvironment.mayHold(status.byteCount)
-  }
-
   /// Returns the hash of a file's content from the present offset on.
   ///
-  /// - Throws: `.noMemory` for a file that is a hole, as reading its value does.
+  /// - Throws: `.noMemory`, as reading its value does, for a hole: a file too long for the memory,
+  ///   with few blocks on the disk. `truncate` makes one of 2⁶³ bytes in no time, and reading it
+  ///   takes years.
   package static func hash(of file: borrowing FileDescriptor) throws(Errno) -> ContentHash {
-    guard !isHollow(try file.status()) else { throw .noMemory }
+    let status = try file.status()
+    // A compressing file system keeps a value in no less than a thirtieth of its length, unless the
+    // value is all zeros.
+    let isSparse = status.byteCount / 64 > status.allocatedByteCount
+    if isSparse, !SystemEnvironment.mayHold(status.byteCount) { throw .noMemory }
     return try ContentHash(ofRest: file)
   }
 }

@@ -31,10 +31,7 @@ struct UseLog: Sendable {
   private var drainCount = 0
   /// The time at which the planned drain is due, or was when it began; nil if none is planned.
   private var nextDrain: MonotonicTime?
-}
 
-// The order of uses.
-extension UseLog {
   /// Returns the time of a use at `now`: later than the use before, unless the clock was set back.
   ///
   /// If the clock has not moved, the time is one nanosecond after the last use. If the last use is
@@ -54,10 +51,7 @@ extension UseLog {
   /// Notes a use by another process, or by an engine that had the directory before, so that later
   /// uses here count as later even if the clock stands still.
   mutating func advance(to time: Timestamp) { lastAccess = max(lastAccess, time) }
-}
 
-// Pending uses.
-extension UseLog {
   var isEmpty: Bool { pending.isEmpty }
   subscript(name: EntryName) -> PendingStamp? { pending[name] }
 
@@ -84,10 +78,7 @@ extension UseLog {
 
   /// Forgets all pending uses.
   mutating func forgetAll() { pending = NameMap() }
-}
 
-// Drains.
-extension UseLog {
   var isDraining: Bool { drainCount > 0 }
 
   /// Plans a drain for a deadline; returns false if one is planned that is no later, or is going
@@ -126,44 +117,17 @@ extension UseLog {
   }
 }
 
-extension EngineState {
-  /// Notes a use of a file that was read, as `Catalog.use` does, and makes the file the entry of
-  /// its name if it is still that.
-  ///
-  /// - Returns: What follows, and the expiry that `Catalog.use` returns.
-  mutating func use(
-    _ entry: IndexedEntry, _ status: FileStatus, isDue: Bool, extended: Timestamp?,
-    isCurrent: @autoclosure () -> Bool, hasEvents: @autoclosure () -> Bool
-  ) -> (Effects, Timestamp) {
-    let (name, access) = (entry.name, entry.lastAccess)
-    var (slot, effects) = (EntrySlot?.none, Effects())
-    if status.linkCount > 0 { slot = catalog.index.verify(entry) }
-    if slot == nil {
-      let hit = Evidence.hit(isUnlinked: status.linkCount == 0, hasEvents: hasEvents())
-      effects = settle(
-        Finding(name: name, met: entry, evidence: hit), isCurrent: isCurrent(), at: access)
-      if effects.contains(.isOlder), let newer = catalog.index.slot(of: name) {
-        catalog.index.use(newer, at: access)
-      }
-      if effects.isDisjoint(with: [.isOlder, .isStray]) {
-        catalog.index.upsert(entry, order: .mostRecent)
-        slot = catalog.index.slot(of: name)
-      }
-    }
-    guard let slot else { return (effects, status.modification.asExpiry) }
-    let expiry = catalog.use(slot, of: name, status, at: access, isDue: isDue, extended: extended)
-    return (effects, expiry)
-  }
-}
-
 /// The rules that decide when a use of an entry is stamped on the disk, and with which time.
 package struct Recency: Sendable {
   /// The most by which the stored last access may lag behind, in nanoseconds, of which 64 bits hold
   /// 292 years; zero for no lag.
   private let nanoseconds: Int64
+  /// Whether the cache only reads, so that no use is stamped.
+  private let isReadOnly: Bool
 
   /// Converts the granularity once, so that no read calculates with durations.
-  init(granularity: Duration) {
+  init(granularity: Duration, isReadOnly: Bool = false) {
+    self.isReadOnly = isReadOnly
     let (seconds, attoseconds) = granularity.boundedComponents
     let (scaled, isHuge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     // Rounded up, so that the shortest lag does not become none.
@@ -187,6 +151,7 @@ package struct Recency: Sendable {
   func dueLag(
     stored: Timestamp, now: Timestamp, lifetime: Lifetime, _ extending: ExpirationExtending
   ) -> Int64? {
+    if isReadOnly { return nil }
     let lag = nanoseconds(for: lifetime, extending)
     return lag == 0 || now.nanoseconds(since: stored) > lag ? lag : nil
   }

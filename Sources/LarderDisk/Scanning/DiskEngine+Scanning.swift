@@ -92,7 +92,12 @@ extension DiskEngine {
     while true {
       let piece = try scan.next(atMost: Self.pieceCount)
       guard takeOver(piece, number) else { return nil }
-      if !isReadOnly { removeLeftovers(piece.temporaries, in: handle) }
+      if !isReadOnly {
+        StagedFile.removeLeftovers(piece.temporaries, in: handle) {
+          let now = self.now
+          return withState { $0.serverClock.time(toJudge: now, at: now) }
+        }
+      }
       foreignCount += piece.foreign.count
       unreadable += piece.unreadable.map(\.name)
       if piece.isLast { break }
@@ -135,56 +140,15 @@ extension DiskEngine {
     }
   }
 
-  /// Ends a scan. If it shows that a limit is exceeded, the purge begins in the same step, so that
-  /// totals wait for it. The failure of a later scan is counted.
-  ///
-  /// - Returns: Whether the limits are to be checked. If a caller's trim waits for the scan, that
-  ///   removes the same or more, and reports it.
+  /// Ends a scan, and returns whether the limits are to be checked.
   @discardableResult
   private func endScan(
     _ number: Int, _ outcome: DiskStatistics.ScanProgress, foreignCount: Int = 0
   ) -> Bool {
     defer { changed.signal() }
-    return withState { [configuration, isReadOnly] state in
-      if state.isScanned, state.catalog.scans.isOngoing(number), case .failed(let errno) = outcome {
-        state.counters.upkeepFailures[errno, default: 0] += 1
-      }
-      state.catalog.scans.end(number, outcome, foreignCount: foreignCount)
-      if isReadOnly || state.evictions.waitingTrimCount > 0 { return false }
-      state.beginPurge(configuration, sparing: nil)
-      return true
+    return withState { [configuration] in
+      $0.endScan(number, outcome, foreignCount: foreignCount, configuration)
     }
-  }
-
-  /// Removes the temporaries of writers that are gone, which are those that can be locked.
-  private func removeLeftovers(_ names: [FileName], in handle: DirectoryHandle) {
-    for name in names {
-      do throws(Errno) {
-        let file = try handle.openForReading(name)
-        let status = try file.status()
-        guard status.isRegular, isLeftBehind(status), try file.tryLock(.exclusive) else {
-          continue
-        }
-        // The name may have passed to another file between the opening and the lock.
-        _ = try handle.remove(name) { $0.identity == status.identity }
-      } catch {
-        // Published or removed meanwhile, or not removable by this process.
-      }
-    }
-  }
-
-  /// Whether a temporary that can be locked may have been left behind.
-  ///
-  /// On a network file system it must have been unchanged for an hour in two cases: if another
-  /// machine's lock may not show, and if it is empty. A writer locks its file before the first
-  /// byte, and MooseFS shows the links that a file had when it was made, so the writer would not
-  /// see that its file was removed before the lock.
-  private func isLeftBehind(_ status: FileStatus) -> Bool {
-    let fileSystem = location.handle.fileSystem
-    if !fileSystem.isNetwork { return true }
-    if fileSystem.sharesFileLocks && status.byteCount > 0 { return true }
-    let now = withState { [now] in $0.serverClock.time(toJudge: now, at: now) }
-    return now.duration(since: status.change) > .seconds(3600)
   }
 
   /// Starts anew after another directory was found in the place of the one that was held, because
@@ -195,20 +159,12 @@ extension DiskEngine {
     followDirectory()
     // A read in the earlier directory must leave nothing in memory or in the index.
     generations.beginAll()
-    // Released outside of the lock, because that takes long.
-    _ = withState { state in
-      let old = state.catalog
-      state.forgetDirectory()
-      return old
-    }
+    _ = withState { $0.forgetDirectory() }
     tellOfAnyChange()
     generations.endAll()
     changed.signal()
   }
-}
 
-// Scans in the place of events.
-extension DiskEngine {
   /// Scans again after a store if there are no events and this process has stored so much that
   /// neighbours may have done so as well. Also plans a scan for after the last store.
   func rescanIfDue() {

@@ -51,6 +51,11 @@ struct ScanLog: Sendable {
     if isOngoing(number) { met = known }
   }
 
+  /// Whether a process that ends waits for the first scan, as `RescanSchedule` decides.
+  func mustFinishScan(sizeLimit: Int, chance: Double) -> Bool {
+    progress == .running && rescans.mustFinishScan(sizeLimit: sizeLimit, chance: chance)
+  }
+
   /// Whether a scan has read a name.
   var hasRead: Bool { isComplete || met != nil }
 
@@ -70,9 +75,7 @@ struct ScanLog: Sendable {
   ///
   /// - Parameter foreignCount: The number of things that a finished scan has met and that are not
   ///   the cache's.
-  mutating func end(
-    _ number: Int, _ outcome: DiskStatistics.ScanProgress, foreignCount: Int = 0
-  ) {
+  mutating func end(_ number: Int, _ outcome: DiskStatistics.ScanProgress, foreignCount: Int = 0) {
     guard isOngoing(number) else { return }
     (isOngoing, met) = (false, nil)
     if outcome == .finished { self.foreignCount = foreignCount }

@@ -57,11 +57,8 @@ extension DiskEngine {
     return nil
   }
 
-  /// Settles a value that has just become visible, and tells the observers.
-  ///
-  /// - Parameters:
-  ///   - directory: The directory of the file.
-  ///   - epoch: The epoch at which the store took the name.
+  /// Settles a value that has just become visible in a directory, and tells the observers. The
+  /// epoch is that at which the store took the name.
   private func settle(
     _ status: FileStatus, in directory: DirectoryHandle, _ request: StoreRequest,
     _ seal: EntryWriter.Seal, _ held: borrowing HeldName, since epoch: NameLocks.Epoch
@@ -98,7 +95,7 @@ extension DiskEngine {
     case .indexed(let isReplacing, let clearCount):
       _ = request.onSettled?(status)
       followEvents(ofHeld: name, status)
-      if isReplacing { tellOfRemoval(name, key: key, .replaced) }
+      if isReplacing { removals.tell(name, key: key, .replaced) }
       tell(of: status, in: directory, request, seal, since: clearCount)
     }
   }
@@ -113,7 +110,7 @@ extension DiskEngine {
     let present = status.modification.asExpiry
     let expiry = present.adding(seconds: 2) < seal.expiry ? present : seal.expiry
     request.onChange?(
-      Published(
+      PublishedValue(
         byteCount: Int(status.byteCount), expiry: expiry, lifetime: seal.lifetime,
         clearCount: clearCount))
     if observers.isEmpty { return }
@@ -131,32 +128,13 @@ extension DiskEngine {
     }
   }
 
-  /// Adds the last use of an accepted value, which came after its file was sealed. Called in
-  /// `onSettled`, so the name is held.
-  func addUse(
-    of name: EntryName, _ status: FileStatus, _ seal: EntryWriter.Seal, at access: Timestamp,
-    expiry: Timestamp
-  ) {
-    let extended = expiry > seal.expiry ? expiry : nil
-    let extending = extended == nil ? ExpirationExtending.off : .lifetime
-    let lag = dueLag(status, seal.lifetime, extending, access)
-    withState { state in
-      guard let slot = state.catalog.index.slot(of: name) else { return }
-      _ = state.catalog.use(
-        slot, of: name, status, at: access, isDue: lag != nil, extended: extended)
-    }
-    if let lag { planDrain(within: .nanoseconds(lag)) }
-  }
-
   /// Frees the name of a store that must find no value: removes a file that holds none.
   ///
   /// Only under a free name can a file be published without replacing a value that another process
   /// stores at that moment.
   ///
   /// - Returns: False if there is a value, or another process is replacing a file without one.
-  private func isVacant(
-    _ subject: Subject, _ held: borrowing HeldName
-  ) throws(CacheError) -> Bool {
+  private func isVacant(_ subject: Subject, _ held: borrowing HeldName) throws(CacheError) -> Bool {
     let path = "\(location.path)/\(held.name)"
     while true {
       // The status is read before the value is checked, so that a file that takes the name
@@ -166,36 +144,15 @@ extension DiskEngine {
           "store", at: path, location.handle.statusIfPresent(of: held.name.fileName))
       else { return true }
       if try heldValue(of: subject, for: .file) != nil { return false }
-      switch try attempt("store", at: path, makeWay(held, occupant)) {
+      let isGone = try attempt(
+        "store", at: path,
+        held.makeWay(
+          of: occupant, in: location.handle, isHidden: hidesFile(named: subject.name)))
+      switch isGone {
       case true?: return true
       case false?: continue
       case nil: return false
       }
-    }
-  }
-
-  /// Removes a file that holds no value.
-  ///
-  /// - Returns: Whether it is gone; false if the name has another file by now, nil if another
-  ///   process is removing it.
-  private func makeWay(
-    _ held: borrowing HeldName, _ occupant: FileStatus
-  ) throws(Errno) -> Bool? {
-    do throws(Errno) {
-      let file = try location.handle.openForReading(held.name.fileName)
-      // Locked, so that only one of several exclusive stores removes it. A file that is hidden here
-      // may be locked by the store that published it, which has not returned yet.
-      guard try file.tryLock(.exclusive) || hidesFile(named: held.name) else { return nil }
-      guard try file.status().identity == occupant.identity else { return false }
-      let isGone = try held.withdraw(occupant, in: location.handle)
-      // Keeps the file open and locked until here.
-      _ = file.rawValue
-      return isGone
-    } catch .noSuchFile {
-      return true
-    } catch {
-      // It cannot be opened, or cannot be locked, as on some network file systems.
-      return try held.withdraw(occupant, in: location.handle)
     }
   }
 

@@ -49,7 +49,7 @@ extension DiskEngine {
       state.catalog.remove(name)
       if isCounted { state.counters.countRemoval(cause) }
     }
-    if isCounted { tellOfRemoval(name, key: subject?.key, cause) }
+    if isCounted { removals.tell(name, key: subject?.key, cause) }
     // Also if the file was gone already, because an eviction or another process may have unlinked
     // it and not have synced the directory yet.
     if configuration.durability == .durable {
@@ -101,7 +101,7 @@ extension DiskEngine {
   ) -> RemovalOutcome {
     // Also before the file is removed, because a reader that misses it on the disk must not find it
     // in memory afterwards.
-    tellObservers(of: removal, held.name)
+    observers.tell(of: removal, held.name)
     return upkeep(try held.unlink(judged, in: handle, trusting: reader.trust)) ?? .failed
   }
 
@@ -109,24 +109,28 @@ extension DiskEngine {
   private func settle(_ held: borrowing HeldName, _ removal: Removal, _ outcome: RemovalOutcome) {
     let (name, now) = (held.name, heldNow)
     let isLearned = withState { $0.settle(removal, outcome, of: name, at: now) }
-    if outcome.isRemoved { tellOfRemoval(name, key: removal.key, removal.cause) }
+    if outcome.isRemoved { removals.tell(name, key: removal.key, removal.cause) }
     if isLearned { return tell(ofLearned: [name]) }
-    tellObservers(of: removal, name)
+    observers.tell(of: removal, name)
   }
 
-  private func tellObservers(of removal: Removal, _ name: EntryName) {
-    switch removal {
-    case .cleared, .evicted(_, _, isTold: false): return
-    case .chosen(let key):
-      // The key is the file's and untrusted. It decides only which value leaves memory.
-      if let key { tell(.entryChanged(Subject(key: key, name: name))) }
-      // Most files record no key, so the name alone decides on loads.
-      supersedeLoads { $0.name == name }
-    case .damaged, .withdrawn, .evicted: break
+  /// Removes the file of a name if it is still in the state that was judged.
+  ///
+  /// - Parameter isPassed: Whether the entry of the name is another by now, asked with the name
+  ///   held.
+  func remove(
+    _ name: EntryName, judged status: FileStatus, _ removal: Removal,
+    unless isPassed: () -> Bool = { false }
+  ) -> BulkRemoval {
+    let outcome = changing(name) { held in
+      if isPassed() { return RemovalOutcome.changed(nil) }
+      guard !held.turn.isEnding else {
+        noteUpkeepFailure(.shutDown)
+        return .failed
+      }
+      return remove(held, .exactly(status), removal)
     }
-    // Not `.entryChanged` for `withdrawn`, which would supersede loads that began after the removal
-    // of everything. Those must be stored.
-    tell(.filesChanged([name]))
+    return BulkRemoval(outcome, of: status.byteCount)
   }
 
   /// Makes removals survive a power cut, if the cache is durable.
@@ -156,9 +160,7 @@ extension DiskEngine {
 extension DiskEngine {
   /// Starts the removal of every entry. From now on reads of older values in this process miss, and
   /// totals are 0. Values that are stored meanwhile stay.
-  func startClearing(
-    beside behind: WriteBehind? = nil
-  ) throws(CacheError) -> RemovalProgress {
+  func startClearing(beside behind: WriteBehind? = nil) throws(CacheError) -> RemovalProgress {
     try checkWritable("removeAll")
     // A directory that was moved away is left alone, because the person that moved it expects that.
     try revalidate(isUrgent: false, mayMake: false, "removeAll")
@@ -196,13 +198,11 @@ extension DiskEngine {
 
   /// Whether a removal of everything has begun since a value was published. A memory tier that asks
   /// under its lock, and is told that none has, forgets the value when that removal empties it.
-  package func hasCleared(since published: Published) -> Bool {
+  package func hasCleared(since published: PublishedValue) -> Bool {
     clearCount != published.clearCount
   }
 
-  private func clear(
-    _ first: RemovalProgress, in handle: DirectoryHandle, _ behind: WriteBehind?
-  ) {
+  private func clear(_ first: RemovalProgress, in handle: DirectoryHandle, _ behind: WriteBehind?) {
     var progress = first
     walk(progress, in: handle, behind)
     while let next = withState({ $0.clearing.endWalk() }) {
@@ -252,9 +252,7 @@ extension DiskEngine {
   ///
   /// - Returns: Whether it was hidden.
   @discardableResult
-  private func passesOver(
-    _ name: EntryName?, _ count: Int, _ behind: WriteBehind?
-  ) -> Bool {
+  private func passesOver(_ name: EntryName?, _ count: Int, _ behind: WriteBehind?) -> Bool {
     let isHidden = withState { state in
       let isHidden = name.map { state.hidesFile(named: $0) } ?? state.clearing.hidesFiles
       if isHidden { state.catalog.scans.reset() }

@@ -1,32 +1,5 @@
 import LarderBasics
-import LarderDigest
-package import LarderSystem
-
-/// The identity of a value that was read, to distinguish it from a later one of its name.
-package struct EntryIdentity: Sendable {
-  /// XXH64 of the content and the extended data.
-  let contentHash: UInt64
-  /// The file that was read; nil for a value that waited to be written.
-  let status: FileStatus?
-
-  /// Makes the identity of a value that a read has found.
-  package init(_ content: Span<UInt8>, _ extendedData: [UInt8], _ status: FileStatus?) {
-    contentHash = ContentHash(content).finalize(with: extendedData)
-    self.status = status
-  }
-
-  /// Whether a file holds this value.
-  ///
-  /// Compares the recorded hash. An inode number alone proves nothing, because ext4 gives that of a
-  /// removed file to the next one. If a file has no attribute, its length and expiry stand for the
-  /// hash.
-  func matches(_ attribute: EntryAttribute?, _ present: FileStatus) -> Bool {
-    if let attribute { return attribute.contentHash == contentHash }
-    guard let status else { return false }
-    return status.identity == present.identity && status.byteCount == present.byteCount
-      && status.modification == present.modification
-  }
-}
+import LarderSystem
 
 // An entry's file that is stamped, by a touch or by hand. Its content stays.
 extension DiskEngine {
@@ -42,7 +15,7 @@ extension DiskEngine {
     let outcome = try stamping("touch", request.subject.name) {
       (held, file, status) throws(Errno) -> Bool? in
       let now = heldNow
-      let time = now.adding(.zero - (revives ? Self.anyStaleness : .zero))
+      let time = now.adding(.zero - (revives ? ReadContext.anyStaleness : .zero))
       guard request.isWanted?() != false, objection(to: status, of: held.name, at: time) == nil,
         case .accepted(let testimony) = try reader.examine(file, status, request.subject.key),
         identity?.matches(testimony.attribute, status) ?? true
@@ -55,13 +28,12 @@ extension DiskEngine {
       let isNew = attribute?.lifetime != testimony.attribute?.lifetime
       guard
         let fresh = try stamp(
-          file, held, isNew ? attribute : nil,
-          access: withState { $0.catalog.uses.issueAccess(at: now) },
+          file, held, isNew ? attribute : nil, access: issueAccess(at: now),
           expiry: request.expiration.expiry(at: now), order: .mostRecent)
       else { return nil }
       followEvents(ofHeld: held.name, fresh)
       request.onChange?(
-        Published(
+        PublishedValue(
           byteCount: Int(fresh.byteCount), expiry: fresh.modification.asExpiry,
           lifetime: attribute?.lifetime ?? .unknown, clearCount: held.turn.epoch.clearCount))
       return true
@@ -103,9 +75,7 @@ extension DiskEngine {
   /// - Returns: Nil if there is no file that can be an entry.
   private func stamping<Result>(
     _ operation: String, _ name: EntryName,
-    _ stamp: (
-      borrowing HeldName, borrowing FileDescriptor, FileStatus
-    ) throws(Errno) -> Result?
+    _ stamp: (borrowing HeldName, borrowing FileDescriptor, FileStatus) throws(Errno) -> Result?
   ) throws(CacheError) -> Result? {
     try revalidate(isUrgent: false, mayMake: false, operation)
     let held = acquire(name)
@@ -129,36 +99,17 @@ extension DiskEngine {
 
   /// Stamps the open file of a held name, and makes it the entry of the name.
   ///
-  /// The attribute is set first. If the stamps cannot be set after it, the entry keeps its older
-  /// expiry, and the new lifetime cannot extend it beyond what was asked for.
-  ///
   /// - Returns: The file's status; nil if it was removed or replaced, or goes with all others.
   private func stamp(
     _ file: borrowing FileDescriptor, _ held: borrowing HeldName, _ attribute: EntryAttribute?,
     access: Timestamp, expiry: Timestamp, order: EntryIndex.Placement
   ) throws(Errno) -> FileStatus? {
-    do throws(Errno) {
-      if let attribute { try file.setAttribute(.entry, to: attribute.fitted.bytes) }
-    } catch .notSupported {
-      // A file system without attributes: name and stamps alone make the file an entry.
-    }
-    let holdable = writer.holdable(expiry, in: location.handle)
-    try file.setTimes(access: access, modification: holdable)
-    if configuration.durability == .durable { try file.synchronize() }
-    let fresh = try file.status()
+    let fresh = try writer.stamp(
+      file, attribute, access: access, expiry: expiry, in: location.handle)
     guard fresh.linkCount > 0 else { return nil }
-    var entry = IndexedEntry(name: held.name, status: fresh)
-    entry.lastAccess = access
+    let entry = IndexedEntry(name: held.name, status: fresh, lastAccess: access)
     let epoch = held.turn.epoch
-    let isThere = withState { [entry] state in
-      guard state.epoch == epoch, !state.hidesFile(named: entry.name) else { return false }
-      state.counters.stampsWritten += 1
-      // Extensions by earlier uses are void. The next read checks the content again, because the
-      // file may have been edited between the look at it and the stamp.
-      _ = state.catalog.adopt(entry, order: order)
-      return true
-    }
-    return isThere ? fresh : nil
+    return withState { $0.settle(stamped: entry, order: order, since: epoch) } ? fresh : nil
   }
 }
 
@@ -206,21 +157,10 @@ extension DiskEngine {
     try descriptor.setTimes(access: written, modification: modification)
     let fresh = try descriptor.status()
     let meant = expiry ?? status.modification.asExpiry
-    // Another process or a person has shortened the expiry while it was stamped. The two seconds
-    // allow for file systems that hold less of a stamp.
-    let isShortened = fresh.modification.asExpiry.adding(seconds: 2) < meant
     // The index knows the file as it is now, so the event of the change is ignored. The tiers are
     // notified here instead.
-    let (_, isThere) = learn(name) { state -> (Effects, Bool) in
-      if fresh.linkCount == 0 {
-        state.counters.stampsDropped += 1
-        return ([], false)
-      }
-      state.counters.stampsWritten += 1
-      let isChanged = state.catalog.restamp(name, from: status, to: fresh)
-      return (isChanged || isShortened ? .isLearned : [], true)
-    }
-    return isThere ? fresh.modification.asExpiry : nil
+    _ = learn(name) { ($0.settle(useOf: name, from: status, to: fresh, meant: meant), ()) }
+    return fresh.linkCount > 0 ? fresh.modification.asExpiry : nil
   }
 
   /// The number of slots whose names a drain takes under one lock.
@@ -265,45 +205,6 @@ extension DiskEngine {
     runLater(after: lag) { engine in
       engine.drainStamps()
       if engine.withState({ $0.catalog.uses.endPlannedDrain() }) { engine.planDrain(within: lag) }
-    }
-  }
-}
-
-/// The decision on the lifetime and expiry of a file that is stamped anew.
-struct HandStamp: Sendable {
-  /// The expiration that the caller asks for.
-  var given: Expiration?
-  /// The expiration if neither the caller nor the file gives one.
-  var otherwise: Expiration
-
-  /// Returns the expiration to record and to set.
-  func expiration(recorded: Lifetime, expiry: Timestamp, now: Timestamp) -> Expiration {
-    // A fixed date is kept until it is past. After that the file records no lifetime that could
-    // start anew.
-    let isPast = recorded == .fixed && expiry <= now
-    let recorded = isPast ? nil : Expiration(recorded, until: expiry)
-    return given ?? recorded ?? otherwise
-  }
-
-  /// Returns the proof to record: the one in the file, unless it names a key of another name.
-  static func proof(_ recorded: KeyProof?, of name: EntryName) -> KeyProof {
-    if case .key(let key)? = recorded, MD5.digest(of: key.span) != name.digest { return .none }
-    return recorded ?? .none
-  }
-
-  /// Returns the hash of a file's content and extended data, and its status. Hashes again until the
-  /// file did not change during the reading.
-  static func hash(
-    of file: borrowing FileDescriptor
-  ) throws(Errno) -> (UInt64, FileStatus) {
-    var before = try file.status()
-    while true {
-      let data = try EntryReader.extendedData(of: file)
-      let hash = try EntryReader.hash(of: file).finalize(with: data)
-      let after = try file.status()
-      if after.change == before.change { return (hash, after) }
-      before = after
-      try file.seek(to: 0)
     }
   }
 }

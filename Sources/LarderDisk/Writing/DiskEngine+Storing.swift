@@ -1,54 +1,9 @@
 package import LarderBasics
-package import LarderSystem
+import LarderSystem
 
 extension DiskEngine {
-  /// A store without its content, or a touch: the key, the facts stored beside the content, and the
-  /// conditions.
-  package struct StoreRequest: Sendable {
-    package let subject: Subject
-    var expiration: Expiration
-    var extendedData: [UInt8]
-    /// Whether a value of a number of bytes may be stored; nil for any.
-    var admits: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
-    /// Whether the store leaves a present value in place.
-    var isExclusive = false
-    /// Whether the value is that of a load, whose source was read before the store.
-    package var isLoad = false
-    /// Whether the value is still to be stored, asked when the store holds the name.
-    package var isWanted: (@Sendable () -> Bool)?
-    /// The memory tier of the object that stores. `onChange` tells it.
-    package var origin: ObjectIdentifier?
-    /// The facts of a value that was accepted earlier, of which the memory tiers were told then;
-    /// nil for a store that the caller makes now.
-    var accepted: EntryWriter.Seal?
-    /// Runs when the value is visible or was touched, before any other change of the name. With
-    /// nil, runs before and after the removal of the older value, because the store failed or was
-    /// rejected.
-    package var onChange: (@Sendable (Published?) -> Void)?
-    /// Runs with the name held when its file was replaced or removed, before `onChange`. Gets the
-    /// status of the published file; nil if the index has none, because it was removed, went with
-    /// everything else or is in another directory. Returns whether a value that had the name goes
-    /// as well.
-    package var onSettled: (@Sendable (FileStatus?) -> Bool)?
-  }
-
-  /// A value that has just become visible.
-  package struct Published: Sendable {
-    package let byteCount: Int
-    package let expiry: Timestamp
-    package let lifetime: Lifetime
-    /// The number of removals of everything that had begun.
-    let clearCount: Int
-  }
-
-  /// The largest extended data. With a key of 2,000 bytes and the attribute's other fields it fits
-  /// into ext4's block of 4 KiB.
-  package static let maximumExtendedDataCount = 1024
-
   /// Stores a value that is in memory.
-  func store(
-    _ content: Span<UInt8>, _ request: StoreRequest
-  ) throws(CacheError) -> StoreOutcome {
+  func store(_ content: Span<UInt8>, _ request: StoreRequest) throws(CacheError) -> StoreOutcome {
     try keepingPromise(request) { () throws(CacheError) in
       if request.accepted == nil,
         let outcome = try refusal(of: request, byteCount: content.count)
@@ -93,8 +48,6 @@ extension DiskEngine {
   }
 
   /// Publishes what was written; or discards it, if the closure that wrote it has failed.
-  ///
-  /// - Throws: `CacheError`: the failure of the closure, or of the store.
   package func finish(
     _ writer: EntryFileWriter, failure: (any Error)? = nil
   ) throws(CacheError) -> StoreOutcome {
@@ -143,28 +96,14 @@ extension DiskEngine {
   }
 
   /// Returns the outcome of a store that is rejected before anything is written; nil if it may go
-  /// on. Extended data that is too large is an error.
-  ///
-  /// - Parameter byteCount: The value's length, if it is known.
+  /// on.
   func refusal(
     of request: StoreRequest, byteCount: Int? = nil
   ) throws(CacheError) -> StoreOutcome? {
-    let count = request.extendedData.count
-    if count > Self.maximumExtendedDataCount {
-      throw CacheError(
-        .invalidArgument, operation: "store", path: location.path,
-        underlying: "extended data of \(count) bytes; at most 1,024 are kept")
-    }
-    let now = self.now
-    if request.expiration.expiry(at: now).hasCome(at: now) { return try reject(request, .expired) }
-    let isTooLarge = byteCount ?? 0 > configuration.sizeLimit ?? .max
-    if isTooLarge || configuration.sizeLimit == 0 || configuration.countLimit == 0 {
-      return try reject(request, .tooLarge)
-    }
-    guard let byteCount, request.admits?(request.subject.key, byteCount) == false else {
-      return nil
-    }
-    return try reject(request, .declined)
+    let objection = try request.objection(
+      byteCount: byteCount, at: now, configuration, location.path)
+    guard let objection else { return nil }
+    return try reject(request, objection)
   }
 
   /// Starts a file, after a look at what other processes have stored, if this one has stored its
@@ -216,7 +155,7 @@ extension DiskEngine {
     _ file: inout StagedFile, _ request: StoreRequest
   ) throws(CacheError) -> StoreOutcome {
     let now = self.now
-    var seal = request.accepted ?? seal(of: request, at: now)
+    var seal = request.accepted ?? request.seal(lastAccess: issueAccess(at: now), at: now)
     seal.begin = now
     try writer.seal(file, seal)
     if configuration.sizeMeasure == .allocatedBytes, let limit = configuration.sizeLimit {
@@ -229,13 +168,9 @@ extension DiskEngine {
     return outcome
   }
 
-  /// Returns the facts of a value that is stored or accepted now.
-  func seal(of request: StoreRequest, at now: Timestamp) -> EntryWriter.Seal {
-    EntryWriter.Seal(
-      key: request.subject.key, lifetime: request.expiration.lifetime,
-      lastAccess: withState { $0.catalog.uses.issueAccess(at: now) },
-      expiry: request.expiration.expiry(at: now),
-      extendedData: request.extendedData, begin: now)
+  /// Returns the time of a use, later than that of the use before.
+  func issueAccess(at now: Timestamp) -> Timestamp {
+    withState { $0.catalog.uses.issueAccess(at: now) }
   }
 
   /// Rejects a store and removes the value that it was to replace.

@@ -43,6 +43,25 @@ enum Removal: Sendable {
   }
 }
 
+extension EngineObservers {
+  /// Tells the memory tiers of the removal of a name's file, before or after it.
+  func tell(of removal: Removal, _ name: EntryName) {
+    if isEmpty { return }
+    switch removal {
+    case .cleared, .evicted(_, _, isTold: false): return
+    case .chosen(let key):
+      // The key is the file's and untrusted. It decides only which value leaves memory.
+      if let key { tell(.entryChanged(Subject(key: key, name: name))) }
+      // Most files record no key, so the name alone decides on loads.
+      supersedeLoads { $0.name == name }
+    case .damaged, .withdrawn, .evicted: break
+    }
+    // Not `.entryChanged` for `withdrawn`, which would supersede loads that began after the removal
+    // of everything. Those must be stored.
+    tell(.filesChanged([name]))
+  }
+}
+
 /// The outcome of a removal.
 enum RemovalOutcome: Sendable {
   case removed
@@ -116,6 +135,40 @@ extension EngineState {
     }
     if isRemoved { counters.countRemoval(removal.cause) }
     return false
+  }
+
+  /// Takes over a file that was stamped to be an entry, unless it goes with all others or another
+  /// directory is held by now. The caller holds the name.
+  ///
+  /// - Returns: Whether it is the entry of the name now.
+  mutating func settle(
+    stamped entry: IndexedEntry, order: EntryIndex.Placement, since epoch: NameLocks.Epoch
+  ) -> Bool {
+    guard self.epoch == epoch, !hidesFile(named: entry.name) else { return false }
+    counters.stampsWritten += 1
+    // Extensions by earlier uses are void. The next read checks the content again, because the file
+    // may have been edited between the look at it and the stamp.
+    _ = catalog.adopt(entry, order: order)
+    return true
+  }
+
+  /// Takes over the stamp of a use, written through a file that this thread had open.
+  ///
+  /// - Parameter meant: The expiry that the file was to have.
+  mutating func settle(
+    useOf name: EntryName, from status: FileStatus, to fresh: FileStatus, meant: Timestamp
+  ) -> Effects {
+    // It was removed or replaced since it was opened.
+    if fresh.linkCount == 0 {
+      counters.stampsDropped += 1
+      return []
+    }
+    counters.stampsWritten += 1
+    let isChanged = catalog.restamp(name, from: status, to: fresh)
+    // Another process or a person has shortened the expiry while it was stamped. The two seconds
+    // allow for file systems that hold less of a stamp.
+    let isShortened = fresh.modification.asExpiry.adding(seconds: 2) < meant
+    return isChanged || isShortened ? .isLearned : []
   }
 
   /// What has become of a file that a store has published.

@@ -79,12 +79,10 @@ public struct EntryStream: ~Copyable, Sendable {
 public final class EntryFileWriter: Sendable {
   private let stream: Mutex<EntryStream?>
   /// The request, to which the closure may say more of the value while it writes.
-  private let description: Mutex<DiskEngine.StoreRequest>
+  private let description: Mutex<StoreRequest>
   private let executor: IOExecutor
 
-  init(
-    _ stream: consuming EntryStream, of request: DiskEngine.StoreRequest, _ executor: IOExecutor
-  ) {
+  init(_ stream: consuming EntryStream, of request: StoreRequest, _ executor: IOExecutor) {
     self.stream = Mutex(stream)
     description = Mutex(request)
     self.executor = executor
@@ -128,7 +126,7 @@ public final class EntryFileWriter: Sendable {
     description.withLock { $0.extendedData = data }
   }
 
-  var request: DiskEngine.StoreRequest { description.withLock { $0 } }
+  var request: StoreRequest { description.withLock { $0 } }
 
   static var ended: CacheError {
     CacheError(.closed, operation: "store", underlying: "the closure that wrote this has ended")
@@ -199,7 +197,7 @@ extension DiskCache {
   ///
   /// - Returns: No writer if the value is rejected whatever its content; the outcome so far.
   package func startStream(
-    _ request: DiskEngine.StoreRequest
+    _ request: StoreRequest
   ) throws(CacheError) -> (writer: EntryFileWriter?, outcome: StoreOutcome) {
     try checkStorable()
     return try engine.countingErrors { () throws(CacheError) in

@@ -103,6 +103,26 @@ final class EntryWriter: Sendable {
     }
   }
 
+  /// Gives an entry's file new stamps, and a new attribute unless that is nil.
+  ///
+  /// The attribute is set first. If the stamps cannot be set after it, the entry keeps its older
+  /// expiry, and the new lifetime cannot extend it beyond what was asked for.
+  ///
+  /// - Returns: The file's status afterwards.
+  func stamp(
+    _ file: borrowing FileDescriptor, _ attribute: EntryAttribute?, access: Timestamp,
+    expiry: Timestamp, in handle: DirectoryHandle
+  ) throws(Errno) -> FileStatus {
+    do throws(Errno) {
+      if let attribute { try file.setAttribute(.entry, to: attribute.fitted.bytes) }
+    } catch .notSupported {
+      // A file system without attributes: name and stamps alone make the file an entry.
+    }
+    try file.setTimes(access: access, modification: holdable(expiry, in: handle))
+    if configuration.durability == .durable { try file.synchronize() }
+    return try file.status()
+  }
+
   /// Sets the attributes; false if the file system has none.
   private func setAttributes(
     of file: borrowing StagedFile, _ seal: Seal, mayTryAgain: Bool = true
@@ -131,9 +151,7 @@ final class EntryWriter: Sendable {
   }
 
   /// Records the key if the configuration says so and it fits, otherwise its digest.
-  private func setEntryAttribute(
-    of file: borrowing StagedFile, _ seal: Seal
-  ) throws(Errno) {
+  private func setEntryAttribute(of file: borrowing StagedFile, _ seal: Seal) throws(Errno) {
     let hash = file.hash.finalize(with: seal.extendedData)
     func attribute(as form: KeyProof.Form) -> [UInt8] {
       seal.key.withBytes { EntryAttribute.bytes(hash, seal.lifetime, key: $0, as: form) }

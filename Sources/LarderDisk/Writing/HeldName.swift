@@ -106,13 +106,37 @@ struct HeldName: ~Copyable {
     return false
   }
 
+  /// Removes a file that holds no value, for a store that must find none.
+  ///
+  /// - Parameter isHidden: Whether the file counts as gone here. It may then be locked by the store
+  ///   that published it, which has not returned yet.
+  /// - Returns: Whether it is gone; false if the name has another file by now, nil if another
+  ///   process is removing it.
+  func makeWay(
+    of occupant: FileStatus, in handle: DirectoryHandle, isHidden: @autoclosure () -> Bool
+  ) throws(Errno) -> Bool? {
+    do throws(Errno) {
+      let file = try handle.openForReading(name.fileName)
+      // Locked, so that only one of several exclusive stores removes it.
+      guard try file.tryLock(.exclusive) || isHidden() else { return nil }
+      guard try file.status().identity == occupant.identity else { return false }
+      let isGone = try withdraw(occupant, in: handle)
+      // Keeps the file open and locked until here.
+      _ = file.rawValue
+      return isGone
+    } catch .noSuchFile {
+      return true
+    } catch {
+      // It cannot be opened, or cannot be locked, as on some network file systems.
+      return try withdraw(occupant, in: handle)
+    }
+  }
+
   /// Returns the status of a file that was just published.
   ///
   /// If `fstat` fails, the status of the name is taken, provided that it has this store's length
   /// and stamps. Two stores have the same last access only within one tick of the clock.
-  func status(
-    of file: borrowing StagedFile, _ seal: EntryWriter.Seal
-  ) throws(Errno) -> FileStatus {
+  func status(of file: borrowing StagedFile, _ seal: EntryWriter.Seal) throws(Errno) -> FileStatus {
     do throws(Errno) {
       return try file.descriptor.status()
     } catch {
@@ -133,9 +157,7 @@ extension DirectoryHandle {
   ///
   /// - Returns: The status of a file that is not meant and stays; nil if it was removed.
   @inline(__always)
-  func remove(
-    _ name: FileName, if isMeant: (FileStatus) -> Bool
-  ) throws(Errno) -> FileStatus? {
+  func remove(_ name: FileName, if isMeant: (FileStatus) -> Bool) throws(Errno) -> FileStatus? {
     let status = try self.status(of: name)
     guard isMeant(status) else { return status }
     try unlink(name)

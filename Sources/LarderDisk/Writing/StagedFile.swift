@@ -124,6 +124,35 @@ package struct StagedFile: ~Copyable, Sendable {
     return try descriptor.status().inode != inode
   }
 
+  /// Removes the temporaries of writers that are gone, which are those that can be locked.
+  ///
+  /// - Parameter time: Returns the time by the directory's clock.
+  static func removeLeftovers(
+    _ names: [FileName], in handle: DirectoryHandle, at time: () -> Timestamp
+  ) {
+    for name in names {
+      do throws(Errno) {
+        let file = try handle.openForReading(name)
+        let status = try file.status()
+        guard status.isRegular else { continue }
+        // On a network file system it must have been unchanged for an hour in two cases: if another
+        // machine's lock may not show, and if it is empty. A writer locks its file before the first
+        // byte, and MooseFS shows the links that a file had when it was made, so the writer would
+        // not see that its file was removed before the lock.
+        let fileSystem = handle.fileSystem
+        let showsLocks =
+          !fileSystem.isNetwork || fileSystem.sharesFileLocks && status.byteCount > 0
+        guard showsLocks || time().duration(since: status.change) > .seconds(3600),
+          try file.tryLock(.exclusive)
+        else { continue }
+        // The name may have passed to another file between the opening and the lock.
+        _ = try handle.remove(name) { $0.identity == status.identity }
+      } catch {
+        // Published or removed meanwhile, or not removable by this process.
+      }
+    }
+  }
+
   /// Locks a temporary for as long as it is open, because a scan that can lock one deletes it.
   ///
   /// - Returns: Whether no other process holds the lock. True if the file system has no locks,

@@ -60,15 +60,16 @@ extension DiskCache {
   ) throws(CacheError) -> Inventory {
     try checkWhole("inventory")
     return try engine.countingErrors { () throws(CacheError) in
-      try Inventory(engine, isChecking: isChecking, foreignUpTo: maximum, progress)
+      try Inventory(self, isChecking: isChecking, foreignUpTo: maximum, progress)
     }
   }
 }
 
 extension Inventory {
   fileprivate init(
-    _ engine: DiskEngine, isChecking: Bool, foreignUpTo maximum: Int, _ progress: WalkProgress
+    _ cache: DiskCache, isChecking: Bool, foreignUpTo maximum: Int, _ progress: WalkProgress
   ) throws(CacheError) {
+    let engine = cache.engine
     configuration = engine.configuration
     now = engine.now
     if isChecking { findings = Verification() }
@@ -76,7 +77,7 @@ extension Inventory {
     func foreignThing(_ name: FileName) -> ForeignThing? {
       ForeignThing(name, in: engine.location.handle, engine.reader.trust)
     }
-    try engine.walk("inventory", readsStatus: false) { piece in
+    try cache.walk("inventory", readsStatus: false) { piece in
       names += piece.names
       survey.temporaryCount += piece.temporaries.count
       for name in piece.foreign {
@@ -88,12 +89,12 @@ extension Inventory {
       }
       progress(names.count, nil)
     }
-    survey.hasTag = try engine.hasTag("inventory")
+    survey.hasTag = try cache.hasTag("inventory")
     names.sort()
     for (index, name) in names.enumerated() {
       // Before the look, which reads the file and may move the last access if another user owns it.
       let isUnused = engine.location.handle.isUnused(name) == true
-      let look = try engine.look(at: name, isChecking: isChecking)
+      let look = try cache.look(at: name, isChecking: isChecking)
       add(name, look, isUnused, upTo: maximum, foreignThing)
       progress(index + 1, names.count)
     }

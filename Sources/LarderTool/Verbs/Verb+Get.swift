@@ -143,7 +143,7 @@ extension Call {
     return try onCache { () throws(CacheError) -> FileDescriptor? in
       let found = try cache.read(
         cache.subject(key), for: .file, extending: arguments.has(.used) ? nil : .off,
-        staleness: allowsExpired ? DiskEngine.anyStaleness : .zero)
+        staleness: allowsExpired ? ReadContext.anyStaleness : .zero)
       guard let found else { return nil }
       return found.takeDescriptor()
     }

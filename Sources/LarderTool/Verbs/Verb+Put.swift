@@ -77,7 +77,7 @@ extension Call {
     guard let given = arguments.data(.data) else { return [] }
     let isPath = given.first == UInt8(ascii: "@")
     let data = isPath ? try dataFile(Array(given.dropFirst())) : given
-    let limit = DiskEngine.maximumExtendedDataCount
+    let limit = StoreRequest.maximumExtendedDataCount
     guard data.count <= limit else {
       throw .usage("--data: more than \(limit.grouped) bytes; at most as many are kept")
     }
@@ -89,7 +89,7 @@ extension Call {
     if path.isEmpty { throw .usage("--data: after @, name a file, or - for stdin") }
     do throws(Errno) {
       let file = path == Self.dash ? InputFile.standardInput : try InputFile(Path(path))
-      return try file.readToEnd(upTo: DiskEngine.maximumExtendedDataCount + 1)
+      return try file.readToEnd(upTo: StoreRequest.maximumExtendedDataCount + 1)
     } catch {
       throw Failure(error, doing: "read the data from \(path.quotedForDisplay)")
     }

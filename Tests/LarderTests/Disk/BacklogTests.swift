@@ -11,8 +11,8 @@ struct `The backlog` {
     key: CacheKey("k"), lifetime: .never, lastAccess: Timestamp(seconds: 1), expiry: .never,
     extendedData: [], begin: Timestamp(seconds: 1))
 
-  private func subject(_ key: String) -> DiskEngine.Subject {
-    DiskEngine.Subject(key: CacheKey(key), name: DiskScene.name(of: Array(key.utf8)))
+  private func subject(_ key: String) -> Subject {
+    Subject(key: CacheKey(key), name: DiskScene.name(of: Array(key.utf8)))
   }
 
   private func add(_ byte: UInt8, _ key: String, to backlog: inout Backlog) {

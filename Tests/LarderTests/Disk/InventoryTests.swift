@@ -123,7 +123,7 @@ extension `An inventory` {
     let cache = try filled(3_000)
     var count = 0
     #expect(throws: CacheError.self) {
-      try cache.engine.forEachEntry { _ throws(CacheError) in
+      try cache.forEachEntry { _ throws(CacheError) in
         count += 1
         if count == 600 { throw CacheError(.cancelled, operation: "test") }
       }

@@ -37,6 +37,12 @@ struct `Recency of stamps` {
     #expect(exact.dueLag(stored: Self.now, now: Self.now, lifetime: .never, .lifetime) == 0)
   }
 
+  @Test func `a cache that only reads stamps no use`() {
+    let reader = Recency(granularity: .zero, isReadOnly: true)
+    let stored = Self.now.adding(seconds: -61)
+    #expect(reader.dueLag(stored: stored, now: Self.now, lifetime: .never, .lifetime) == nil)
+  }
+
   @Test(arguments: [
     (Int64(0), Int64(-5), Int64(0)), (0, 0, 0), (-10, -5, -5), (0, 9999, 0), (-10, 1, -10),
   ])

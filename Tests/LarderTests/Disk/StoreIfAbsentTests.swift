@@ -16,7 +16,7 @@ struct `Storing where there is no value` {}
 extension `Storing where there is no value` {
   private final class Neighbour: Sendable {
     let engine: DiskEngine
-    let request: DiskEngine.StoreRequest
+    let request: StoreRequest
     private let outcomes = Mutex<[StoreOutcome]>([])
 
     init(of cache: DiskCache, isExclusive: Bool = true) throws {

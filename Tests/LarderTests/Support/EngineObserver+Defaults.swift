@@ -5,7 +5,5 @@ extension EngineObserver {
   func letGo() {}
 
   /// Does nothing, as is right for an observer that loads nothing.
-  func supersedeLoads(
-    where isRemoved: (DiskEngine.Subject) -> Bool
-  ) -> [DiskEngine.Subject] { [] }
+  func supersedeLoads(where isRemoved: (Subject) -> Bool) -> [Subject] { [] }
 }

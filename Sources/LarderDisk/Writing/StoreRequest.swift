@@ -1,0 +1,123 @@
+package import LarderBasics
+import LarderDigest
+public import LarderSystem
+
+/// A store without its content, or a touch: the key, the facts stored beside the content, and the
+/// conditions.
+package struct StoreRequest: Sendable {
+  package let subject: Subject
+  var expiration: Expiration
+  var extendedData: [UInt8]
+  /// Whether a value of a number of bytes may be stored; nil for any.
+  var admits: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
+  /// Whether the store leaves a present value in place.
+  var isExclusive = false
+  /// Whether the value is that of a load, whose source was read before the store.
+  package var isLoad = false
+  /// Whether the value is still to be stored, asked when the store holds the name.
+  package var isWanted: (@Sendable () -> Bool)?
+  /// The memory tier of the object that stores. `onChange` tells it.
+  package var origin: ObjectIdentifier?
+  /// The facts of a value that was accepted earlier, of which the memory tiers were told then;
+  /// nil for a store that the caller makes now.
+  var accepted: EntryWriter.Seal?
+  /// Runs when the value is visible or was touched, before any other change of the name. With
+  /// nil, runs before and after the removal of the older value, because the store failed or was
+  /// rejected.
+  package var onChange: (@Sendable (PublishedValue?) -> Void)?
+  /// Runs with the name held when its file was replaced or removed, before `onChange`. Gets the
+  /// status of the published file; nil if the index has none, because it was removed, went with
+  /// everything else or is in another directory. Returns whether a value that had the name goes
+  /// as well.
+  package var onSettled: (@Sendable (FileStatus?) -> Bool)?
+
+  /// The largest extended data. With a key of 2,000 bytes and the attribute's other fields it fits
+  /// into ext4's block of 4 KiB.
+  package static let maximumExtendedDataCount = 1024
+
+  /// Returns the reason for which a store is rejected before anything is written; nil if it may go
+  /// on.
+  ///
+  /// - Parameter byteCount: The value's length, if it is known.
+  func objection(
+    byteCount: Int?, at now: Timestamp, _ configuration: DiskCache.Configuration,
+    _ path: @autoclosure () -> String
+  ) throws(CacheError) -> StoreOutcome.Reason? {
+    if extendedData.count > Self.maximumExtendedDataCount {
+      throw CacheError(
+        .invalidArgument, operation: "store", path: path(),
+        underlying: "extended data of \(extendedData.count) bytes; at most 1,024 are kept")
+    }
+    if expiration.expiry(at: now).hasCome(at: now) { return .expired }
+    let isTooLarge = byteCount ?? 0 > configuration.sizeLimit ?? .max
+    if isTooLarge || configuration.sizeLimit == 0 || configuration.countLimit == 0 {
+      return .tooLarge
+    }
+    guard let byteCount, admits?(subject.key, byteCount) == false else { return nil }
+    return .declined
+  }
+
+  /// Returns the facts of a value that is stored or accepted now.
+  func seal(lastAccess: Timestamp, at now: Timestamp) -> EntryWriter.Seal {
+    EntryWriter.Seal(
+      key: subject.key, lifetime: expiration.lifetime, lastAccess: lastAccess,
+      expiry: expiration.expiry(at: now), extendedData: extendedData, begin: now)
+  }
+}
+
+/// A value that has just become visible.
+package struct PublishedValue: Sendable {
+  package let byteCount: Int
+  package let expiry: Timestamp
+  package let lifetime: Lifetime
+  /// The number of removals of everything that had begun.
+  let clearCount: Int
+}
+
+/// The decision on the lifetime and expiry of a file that is stamped anew.
+struct HandStamp: Sendable {
+  /// The expiration that the caller asks for.
+  var given: Expiration?
+  /// The expiration if neither the caller nor the file gives one.
+  var otherwise: Expiration
+
+  /// Returns the expiration to record and to set.
+  func expiration(recorded: Lifetime, expiry: Timestamp, now: Timestamp) -> Expiration {
+    // A fixed date is kept until it is past. After that the file records no lifetime that could
+    // start anew.
+    let isPast = recorded == .fixed && expiry <= now
+    let recorded = isPast ? nil : Expiration(recorded, until: expiry)
+    return given ?? recorded ?? otherwise
+  }
+
+  /// Returns the proof to record: the one in the file, unless it names a key of another name.
+  static func proof(_ recorded: KeyProof?, of name: EntryName) -> KeyProof {
+    if case .key(let key)? = recorded, MD5.digest(of: key.span) != name.digest { return .none }
+    return recorded ?? .none
+  }
+
+  /// Returns the hash of a file's content and extended data, and its status. Hashes again until the
+  /// file did not change during the reading.
+  static func hash(of file: borrowing FileDescriptor) throws(Errno) -> (UInt64, FileStatus) {
+    var before = try file.status()
+    while true {
+      let data = try EntryReader.extendedData(of: file)
+      let hash = try EntryReader.hash(of: file).finalize(with: data)
+      let after = try file.status()
+      if after.change == before.change { return (hash, after) }
+      before = after
+      try file.seek(to: 0)
+    }
+  }
+}
+
+/// The outcome of stamping the file of a name.
+@nonexhaustive
+public enum StampOutcome: Sendable, Hashable {
+  /// The file is an entry and valid until a point in time; nil for no expiry.
+  case stamped(expiry: Timestamp?)
+  /// There is no file of that name that can be an entry.
+  case absent
+  /// The file was written by another version of the format and stays as it is.
+  case otherVersion
+}
