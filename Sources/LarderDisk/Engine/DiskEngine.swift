@@ -103,11 +103,13 @@ package final class DiskEngine: Sendable {
 
   func release(_ name: EntryName) {
     generations.end(name)
-    let (isFree, mustCarryOn) = withState { ($0.locks.giveBack(name), $0.evictions.isLeft) }
+    let (isFree, isUnclaimed) = withState {
+      ($0.locks.giveBack(name), $0.evictions.hasUnclaimedPurge)
+    }
     if !isFree { followLateEvents(of: name) }
     changed.signal()
     if threads.hasLeftJobs { threads.runReady() }
-    if mustCarryOn || !isFree { carryOnPurge() }
+    if isUnclaimed || !isFree { carryOnPurge() }
   }
 
   /// Runs a job on one of the engine's threads. If the system has no thread left, this one runs it,

@@ -12,8 +12,9 @@ import LarderSystem
 /// | `forgetDirectory` | another directory is held | catalog, clearing, evictions, replacements |
 /// | `endScan` | a scan has ended | catalog, evictions |
 /// | `chooseVictim` | an entry is to be evicted | catalog, evictions, locks |
-/// | `settle` | a file was published, or was removed or stays | catalog, clearing, evictions |
-/// | `settle` | a look, an event, a scan or a read has shown a file | catalog, locks |
+/// | `settle(published:)` | a file has got its name | catalog, clearing |
+/// | `settle(removal:)` | a file was removed, or stays | catalog, clearing, evictions |
+/// | `settle(_:)` | a look, an event, a scan or a read has shown a file | catalog, locks |
 ///
 /// All other functions of the state change one part, or call these. Counting is beside all of this:
 /// a function that changes a part also counts the change.

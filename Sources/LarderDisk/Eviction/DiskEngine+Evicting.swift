@@ -17,8 +17,9 @@ import Synchronization
 /// hold are passed over. All processes evict from the same cold end, and a file that another one
 /// took first is simply gone.
 extension DiskEngine {
-  /// Keeps the limits after a store, which holds no name any more. When it returns, the total is at
-  /// most the limit, beside what is being stored and what cannot be removed.
+  /// Keeps the limits after a store, which holds no name any more. Once the directory is scanned,
+  /// the total is then at most the limit, beside what is being stored and what cannot be removed;
+  /// another thread goes on to the target.
   func keepLimits(after name: EntryName) {
     guard configuration.hasLimit else { return }
     startScanIfNeeded()
@@ -45,8 +46,8 @@ extension DiskEngine {
   /// lock.
   @discardableResult
   func carryOnPurge(after step: (inout EngineState) -> Bool = { _ in false }) -> Bool {
-    let (result, mustCarryOn) = withState { (step(&$0), $0.evictions.mustCarryOn()) }
-    if mustCarryOn { runAside { self.evict(TrimCourse(purgingAt: self.now)) } }
+    let (result, carriesOn) = withState { (step(&$0), $0.evictions.claimPurge()) }
+    if carriesOn { runAside { self.evict(TrimCourse(purgingAt: self.now)) } }
     return result
   }
 
@@ -173,7 +174,7 @@ extension DiskEngine {
     let step = withState { [configuration] state -> EngineState.EvictionStep in
       if let last {
         let name = last.name
-        _ = state.settle(last.removal, last.outcome, of: name, at: now)
+        _ = state.settle(removal: last.removal, last.outcome, of: name, at: now)
         state.counters.evictionTime += last.duration
         // The change ends here and not when the file is gone. Otherwise an event of a file that
         // takes the name in between would be compared with the victim's, and be ignored.

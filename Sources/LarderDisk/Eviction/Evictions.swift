@@ -45,13 +45,13 @@ struct Evictions: Sendable {
 
   /// Whether the caller has to ask a thread to carry the purge on, which counts as asked from then
   /// on.
-  mutating func mustCarryOn() -> Bool {
+  mutating func claimPurge() -> Bool {
     defer { purge?.isCarriedOn = true }
-    return isLeft
+    return hasUnclaimedPurge
   }
 
   /// Whether a purge has begun that no thread carries on.
-  var isLeft: Bool { purge.map { !$0.isCarriedOn } ?? false }
+  var hasUnclaimedPurge: Bool { purge.map { !$0.isCarriedOn } ?? false }
 
   /// Ends the eviction of a name, whichever way.
   mutating func end(_ name: EntryName, freed: UInt64) {

@@ -20,8 +20,8 @@ extension DiskEngine {
     }
     if batch.isIncomplete { startScan() }
     var findings: [Finding] = []
-    for (name, wasThere) in batch.names {
-      findings.append(look(at: name, isPassing: wasThere))
+    for (name, hadFile) in batch.names {
+      findings.append(look(at: name, hadFile: hadFile))
       if findings.count == Self.pieceCount { learn(exchange(&findings, with: [])) }
     }
     learn(findings)
@@ -29,13 +29,13 @@ extension DiskEngine {
   }
 
   /// Looks at the file of a name.
-  private func look(at name: EntryName, isPassing: Bool) -> Finding {
+  private func look(at name: EntryName, hadFile: Bool) -> Finding {
     let generation = generations.snapshot(of: name)
     do throws(Errno) {
       let status = try location.handle.statusIfPresent(of: name.fileName)
       return Finding(
         name: name, met: status.flatMap { reader.trust.entry(name, $0) }, evidence: .look,
-        isPassing: isPassing, generation: generation)
+        hadFile: hadFile, generation: generation)
     } catch {
       return Finding(name: name, evidence: .failure(error))
     }
@@ -62,7 +62,7 @@ extension DiskEngine {
       return (forgotten, unclear, mustRescan)
     }
     if !forgotten.isEmpty { tell(ofLearned: forgotten) }
-    for finding in unclear { lookAgain(at: finding.name, isPassing: finding.isPassing) }
+    for finding in unclear { lookAgain(at: finding.name, hadFile: finding.hadFile) }
     if mustRescan { startScan() }
   }
 
@@ -93,8 +93,8 @@ extension DiskEngine {
   /// of all other names must be followed meanwhile. If the name is held, its event is left to that
   /// thread, by the steps of `NameLocks`.
   ///
-  /// - Parameter isPassing: See `Finding`.
-  func lookAgain(at name: EntryName, isPassing: Bool = false) {
+  /// - Parameter hadFile: See `Finding`.
+  func lookAgain(at name: EntryName, hadFile: Bool = false) {
     readOwnClock()
     let isFree = withState { state in
       if state.locks.take(name) { return true }
@@ -103,7 +103,7 @@ extension DiskEngine {
     }
     guard isFree else { return tell(.filesChanged([name])) }
     generations.begin(name)
-    lookHeld(name, isPassing: isPassing)
+    lookHeld(name, hadFile: hadFile)
     release(name)
   }
 
@@ -112,8 +112,8 @@ extension DiskEngine {
   ///
   /// - Returns: Whether the name may stand for something else than the index knew.
   @discardableResult
-  func lookHeld(_ name: EntryName, isPassing: Bool = false) -> Bool {
-    let (finding, now) = (look(at: name, isPassing: isPassing), heldNow)
+  func lookHeld(_ name: EntryName, hadFile: Bool = false) -> Bool {
+    let (finding, now) = (look(at: name, hadFile: hadFile), heldNow)
     let (effects, _) = learn(name) { ($0.settle(finding, isCurrent: true, at: now), ()) }
     return effects.contains(.forgets)
   }

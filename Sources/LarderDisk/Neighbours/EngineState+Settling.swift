@@ -9,7 +9,7 @@ struct Finding: Sendable {
   let evidence: Evidence
   /// Whether a file of the name was there before, if the name is free. Memory may then hold the
   /// value of an older entry that a limit has evicted.
-  var isPassing = false
+  var hadFile = false
   /// Taken before the look; nil if this process was changing the name. If it is still current, this
   /// process has not changed the name since.
   var generation: EntryGenerations.Snapshot?
@@ -95,7 +95,7 @@ extension EngineState {
       locks.mark(name)
     }
     switch sighting {
-    case .known: return finding.isPassing ? .isLearned : .outdatesReaders
+    case .known: return finding.hadFile ? .isLearned : .outdatesReaders
     case .used(let time):
       let slot = catalog.index.slot(of: name)
       if let slot { catalog.index.use(slot, at: time, order: .byLastAccess) }

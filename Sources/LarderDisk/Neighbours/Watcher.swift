@@ -14,10 +14,10 @@ import Synchronization
 /// 2. `Watcher`: reads the queue to its end and collects the names as an `EventBatch`.
 /// 3. `DiskEngine.act(on:)`: looks at the file of each name (`DiskEngine+Neighbours.swift`).
 /// 4. `EngineState.settle`: the index takes over the difference.
-/// 5. `EngineObservers`: the memory tiers drop the value.
+/// 5. `EngineObservers`: tells the memory tiers, which drop the value.
 ///
-/// Two other ways lead to step 4: a scan, on a schedule if there are no events (`RescanSchedule`),
-/// and a read that finds another file or none.
+/// Two other ways lead to step 4: a scan, which without events comes after so many stores of this
+/// process (`RescanSchedule`), and a read that finds another file or none.
 package final class Watcher: Sendable {
   /// The progress of the watching. Each step comes once at most, and in this order.
   enum Progress: Int, Sendable {

@@ -73,7 +73,7 @@ extension DiskEngine {
     let publication = withState { [isOnNetwork, measure = configuration.sizeMeasure] state in
       state.evictions.spend(measure == .bytes ? entry.byteCount : entry.allocatedByteCount)
       let publication = state.settle(
-        entry, order: request.accepted == nil ? .mostRecent : .byLastAccess,
+        published: entry, order: request.accepted == nil ? .mostRecent : .byLastAccess,
         isLoad: request.isLoad, isInPlace: isInPlace, since: epoch)
       if isOnNetwork, case .indexed = publication {
         state.serverClock.learn(from: status, since: seal.begin)

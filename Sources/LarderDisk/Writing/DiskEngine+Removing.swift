@@ -90,7 +90,7 @@ extension DiskEngine {
     _ held: borrowing HeldName, _ judged: HeldName.Judged, _ removal: Removal
   ) -> RemovalOutcome {
     let outcome = unlink(held, judged, removal, in: location.handle)
-    settle(held, removal, outcome)
+    conclude(held, removal, outcome)
     return outcome
   }
 
@@ -106,9 +106,9 @@ extension DiskEngine {
   }
 
   /// Takes the outcome of a removal over, then reports it, then tells memory.
-  private func settle(_ held: borrowing HeldName, _ removal: Removal, _ outcome: RemovalOutcome) {
+  private func conclude(_ held: borrowing HeldName, _ removal: Removal, _ outcome: RemovalOutcome) {
     let (name, now) = (held.name, heldNow)
-    let isLearned = withState { $0.settle(removal, outcome, of: name, at: now) }
+    let isLearned = withState { $0.settle(removal: removal, outcome, of: name, at: now) }
     if outcome.isRemoved { removals.tell(name, key: removal.key, removal.cause) }
     if isLearned { return tell(ofLearned: [name]) }
     observers.tell(of: removal, name)
@@ -272,7 +272,7 @@ extension DiskEngine {
       let removal = Removal.cleared(entry, count: count)
       let outcome = unlink(held, .unwritten(entry), removal, in: handle)
       if case .failed = outcome { behind?.filesStay(entry.name, since: count) }
-      settle(held, removal, outcome)
+      conclude(held, removal, outcome)
       if outcome.isRemoved { _ = behind?.withTable { $0.takeHidden(entry.name) } }
       return BulkRemoval(outcome, of: entry.byteCount)
     }

@@ -98,7 +98,7 @@ extension EngineState {
   ///
   /// - Returns: Whether the index has learned of a file that memory has not been told of.
   mutating func settle(
-    _ removal: Removal, _ outcome: RemovalOutcome, of name: EntryName, at now: Timestamp
+    removal: Removal, _ outcome: RemovalOutcome, of name: EntryName, at now: Timestamp
   ) -> Bool {
     let isRemoved = outcome.isRemoved
     switch removal {
@@ -186,7 +186,7 @@ extension EngineState {
   /// A store around the beginning of a removal of everything counts as made before it. After the
   /// end of the removal this holds for a load alone, because its origin was read before.
   mutating func settle(
-    _ entry: IndexedEntry, order: EntryIndex.Placement = .mostRecent, isLoad: Bool = false,
+    published entry: IndexedEntry, order: EntryIndex.Placement = .mostRecent, isLoad: Bool = false,
     isInPlace: Bool = true, since epoch: NameLocks.Epoch
   ) -> Publication {
     counters.countStore(of: entry.byteCount)

@@ -150,7 +150,7 @@ struct HeldName: ~Copyable {
 }
 
 extension DirectoryHandle {
-  /// Removes a file if a look at it shows what is meant. Every file of the cache goes here.
+  /// Removes a file if a look at it shows what is meant. Every removal passes here.
   ///
   /// There is no unlink by descriptor, so a file that another process puts under the name between
   /// the look and the unlink is lost: a value, as if evicted.

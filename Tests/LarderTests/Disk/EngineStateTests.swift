@@ -285,7 +285,8 @@ extension EngineState {
   /// - Returns: The cause for which the entry that had the name left; nil if none is known.
   @discardableResult
   fileprivate mutating func noteStored(_ entry: IndexedEntry) -> RemovalCause? {
-    guard case .indexed(isReplacing: true, _) = settle(entry, since: epoch) else { return nil }
-    return .replaced
+    let publication = settle(published: entry, since: epoch)
+    if case .indexed(isReplacing: true, _) = publication { return .replaced }
+    return nil
   }
 }

@@ -236,7 +236,7 @@ extension `An eviction` {
     let isAsked = cache.engine.withState { state in
       state.catalog.index.upsert(IndexSample.entry(1, bytes: 1), order: .mostRecent)
       state.beginPurge(cache.engine.configuration, sparing: IndexSample.name(1))
-      return state.evictions.mustCarryOn()
+      return state.evictions.claimPurge()
     }
     #expect(isAsked && cache.statistics.purges == 1)
     inThreads(8) { _ in #expect(throws: Never.self) { try cache.flush() } }

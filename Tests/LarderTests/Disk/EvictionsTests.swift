@@ -40,7 +40,7 @@ struct `The evictions of a process` {
   ) {
     course.add(outcome, of: chosen.victim)
     _ = state.settle(
-      .evicted(chosen.victim, since: chosen.epoch, isTold: false), outcome,
+      removal: .evicted(chosen.victim, since: chosen.epoch, isTold: false), outcome,
       of: chosen.victim.entry.name, at: Timestamp(seconds: 1_000))
     let isFree = state.locks.giveBack(chosen.victim.entry.name)
     #expect(isFree)
@@ -54,7 +54,7 @@ struct `The evictions of a process` {
     #expect(!early && state.evictions.purge == nil)
     state.catalog.index.upsert(IndexSample.entry(10, used: 10), order: .mostRecent)
     let isPassed = state.beginPurge(configuration, sparing: IndexSample.name(10))
-    let asked = [state.evictions.mustCarryOn(), state.evictions.mustCarryOn()]
+    let asked = [state.evictions.claimPurge(), state.evictions.claimPurge()]
     let isPassedAgain = state.beginPurge(configuration, sparing: IndexSample.name(3))
     #expect(isPassed && isPassedAgain && asked == [true, false])
     #expect(state.snapshot.purges == 1 && state.evictions.purge?.spared == IndexSample.name(3))
@@ -112,7 +112,7 @@ struct `The evictions of a process` {
   @Test func `a held name is passed over, and the purge is left if no other can go`() {
     var state = state(11)
     state.beginPurge(configuration, sparing: IndexSample.name(10))
-    _ = state.evictions.mustCarryOn()
+    _ = state.evictions.claimPurge()
     for number in [0, 2] { _ = state.locks.take(IndexSample.name(number)) }
     var course = purging
     var chosen: [Int] = []
@@ -127,9 +127,9 @@ struct `The evictions of a process` {
       IndexSample.entry(11, used: 11, bytes: 900), order: .mostRecent)
     state.beginPurge(configuration, sparing: IndexSample.name(11))
     _ = state.locks.take(IndexSample.name(10))
-    _ = state.evictions.mustCarryOn()
+    _ = state.evictions.claimPurge()
     if case .blocked = state.chooseVictim(&course, configuration) {
-      #expect(state.evictions.isLeft)
+      #expect(state.evictions.hasUnclaimedPurge)
     } else {
       Issue.record("not blocked")
     }

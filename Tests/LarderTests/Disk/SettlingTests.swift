@@ -158,7 +158,7 @@ struct `What is found of a name` {
       }
     let isFree = [.free, .passing, .failure, .absent].contains(event)
     return Finding(
-      name: name, met: isFree ? nil : entry(), evidence: evidence, isPassing: event == .passing)
+      name: name, met: isFree ? nil : entry(), evidence: evidence, hadFile: event == .passing)
   }
 
   @Test func `has one row for each event, evidence and state of the index`() {
