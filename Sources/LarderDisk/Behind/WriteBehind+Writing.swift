@@ -133,11 +133,7 @@ extension WriteBehind {
     let lag = engine.recency.dueLag(
       stored: status.lastAccess, now: access, lifetime: seal.lifetime,
       extended == nil ? .off : .lifetime)
-    engine.withState { state in
-      guard let slot = state.catalog.index.slot(of: name) else { return }
-      _ = state.catalog.use(
-        slot, of: name, status, at: access, isDue: lag != nil, extended: extended)
-    }
+    engine.withState { $0.use(name, status, at: access, isDue: lag != nil, extended: extended) }
     if let lag { engine.planDrain(within: .nanoseconds(lag)) }
   }
 

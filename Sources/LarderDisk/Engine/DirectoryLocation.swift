@@ -182,8 +182,8 @@ package final class DirectoryLocation: Sendable {
 
   /// Takes the lock that the mode asks for on the directory that is held.
   ///
-  /// - Returns: The error of a file system without locks. No other process holds a lock there
-  ///   either.
+  /// - Returns: The error of a lock that cannot be had, as on a file system without locks, where no
+  ///   other process holds one either; nil if it is held or the mode asks for none.
   func lock() throws(CacheError) -> Errno? {
     let lock: FileLock
     switch configuration.mode {

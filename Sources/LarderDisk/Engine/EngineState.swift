@@ -80,7 +80,6 @@ struct EngineState: Sendable {
   ///
   /// - Returns: What was known, which the caller releases outside of the lock, because that takes
   ///   long.
-  @discardableResult
   mutating func forgetDirectory() -> Catalog {
     let old = catalog
     evictions.purge = nil

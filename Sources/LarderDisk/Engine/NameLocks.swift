@@ -4,7 +4,7 @@
 /// 2. A thread that brings an event must not wait. If the name is held, it marks the name, and no
 ///    tier keeps a value of it from here on. Then the tiers forget the value that they have.
 /// 3. The thread that holds the name gives it back, once it has told the index what it did. If it
-///    is marked, the thread still holds the name and follows the events first.
+///    is marked, the thread still holds the name and follows the events first (`followLateEvents`).
 struct NameLocks: Sendable {
   /// The names that are held.
   // There are only as many as changing threads, so a search is faster than hashing.
@@ -50,6 +50,15 @@ struct NameLocks: Sendable {
 
   var hasMarks: Bool { !marked.isEmpty }
   func isMarked(_ name: EntryName) -> Bool { marked.contains(name) }
+
+  /// Takes a name, or marks it for the thread that holds it.
+  ///
+  /// - Returns: Whether the name was taken.
+  mutating func takeOrMark(_ name: EntryName) -> Bool {
+    if take(name) { return true }
+    mark(name)
+    return false
+  }
 
   /// Marks a held name, because it has an event.
   mutating func mark(_ name: EntryName) { marked.insert(name) }

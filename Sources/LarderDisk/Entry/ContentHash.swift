@@ -43,29 +43,3 @@ extension XXH64 {
     return hash.finalize()
   }
 }
-
-/// The identity of a value that was read, to distinguish it from a later one of its name.
-package struct EntryIdentity: Sendable {
-  /// XXH64 of the content and the extended data.
-  let contentHash: UInt64
-  /// The file that was read; nil for a value that waited to be written.
-  let status: FileStatus?
-
-  /// Makes the identity of a value that a read has found.
-  package init(_ content: Span<UInt8>, _ extendedData: [UInt8], _ status: FileStatus?) {
-    contentHash = ContentHash(content).finalize(with: extendedData)
-    self.status = status
-  }
-
-  /// Whether a file holds this value.
-  ///
-  /// Compares the recorded hash. An inode number alone proves nothing, because ext4 gives that of a
-  /// removed file to the next one. If a file has no attribute, its length and expiry stand for the
-  /// hash.
-  func matches(_ attribute: EntryAttribute?, _ present: FileStatus) -> Bool {
-    if let attribute { return attribute.contentHash == contentHash }
-    guard let status else { return false }
-    return status.identity == present.identity && status.byteCount == present.byteCount
-      && status.modification == present.modification
-  }
-}

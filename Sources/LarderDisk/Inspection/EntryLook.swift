@@ -31,14 +31,15 @@ extension EntryReader {
   ///
   /// - Parameter isChecking: Whether the content is read and compared with its hash.
   func look(
-    at name: EntryName, _ opening: consuming Opening, in handle: DirectoryHandle, isChecking: Bool
+    at name: EntryName, _ opening: consuming Opening, in handle: @autoclosure () -> DirectoryHandle,
+    isChecking: Bool
   ) throws(CacheError) -> EntryLook? {
     var look = EntryLook(name: name)
     if isChecking { look.finding = .unreadable }
     switch consume opening {
     case .missed(.unreadable, _):
       do throws(Errno) {
-        look.status = try handle.statusIfPresent(of: name.fileName)
+        look.status = try handle().statusIfPresent(of: name.fileName)
         guard let status = look.status, trust.entry(name, status) != nil else { return nil }
       } catch {
         // The system does not tell the status of a file either that cannot be opened.

@@ -96,11 +96,7 @@ extension DiskEngine {
   /// - Parameter hadFile: See `Finding`.
   func lookAgain(at name: EntryName, hadFile: Bool = false) {
     readOwnClock()
-    let isFree = withState { state in
-      if state.locks.take(name) { return true }
-      state.locks.mark(name)
-      return false
-    }
+    let isFree = withState { $0.locks.takeOrMark(name) }
     guard isFree else { return tell(.filesChanged([name])) }
     generations.begin(name)
     lookHeld(name, hadFile: hadFile)

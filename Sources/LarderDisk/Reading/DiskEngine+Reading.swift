@@ -97,12 +97,12 @@ extension DiskEngine {
     let bytes = isQuick ? try descriptor.read(upTo: Int(status.byteCount)) : nil
     let isWhole = bytes?.count == Int(status.byteCount)
     let keyTag = subject.key.tag
-    let recall = withState { [recency] state in
-      state.recall(subject.name, keyTag, status, context, counts: isWhole, recency)
+    let known = withState { [recency] state in
+      state.countIfKnown(subject.name, keyTag, status, context, mayCount: isWhole, recency)
     }
-    if let lag = recall.lag { planDrain(within: .nanoseconds(lag)) }
-    guard let expiry = recall.kept, let proof = recall.proof else {
-      return try answerInFull(descriptor, status, subject, purpose, context, recall, bytes)
+    if let lag = known.lag { planDrain(within: .nanoseconds(lag)) }
+    guard let expiry = known.countedExpiry, let proof = known.proof else {
+      return try answerInFull(descriptor, status, subject, purpose, context, known, bytes)
     }
     return FoundValue(
       descriptor: descriptor, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
@@ -120,7 +120,7 @@ extension DiskEngine {
   /// - Parameter bytes: The content, if it has been read.
   private func answerInFull(
     _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
-    _ purpose: ReadPurpose, _ context: ReadContext, _ recall: Recall, _ bytes: [UInt8]?
+    _ purpose: ReadPurpose, _ context: ReadContext, _ known: KnownFile, _ bytes: [UInt8]?
   ) throws(Errno) -> FoundValue? {
     let name = subject.name
     var time = context.now
@@ -128,16 +128,16 @@ extension DiskEngine {
       time = withState { $0.serverClock.time(toJudge: status.modification.asExpiry, at: time) }
     }
     if context.staleness > .zero { time = time.adding(.zero - context.staleness) }
-    if let reason = reader.trust.objection(to: status, pending: recall.pendingExpiry, now: time) {
+    if let reason = reader.trust.objection(to: status, pending: known.pendingExpiry, now: time) {
       return miss(reason, name, status, context.generation)
     }
     let examination = try reader.read(
-      descriptor, status, subject.key, purpose, proof: recall.proof, bytes)
+      descriptor, status, subject.key, purpose, proof: known.proof, bytes)
     switch examination {
     case .rejected(let reason): return miss(reason, name, status, context.generation)
     case .accepted(let testimony):
       let proof =
-        recall.proof
+        known.proof
         ?? FileProof(
           lifetime: testimony.lifetime, keyTag: subject.key.tag, hasData: testimony.hasData)
       let expiry = countHit(name, descriptor, status, proof, context)

@@ -163,3 +163,23 @@ struct RescanSchedule: Sendable {
     return rest
   }
 }
+
+extension EngineState {
+  /// Ends a scan. If it shows that a limit is exceeded, the purge begins in the same step, so that
+  /// totals wait for it. The failure of a later scan is counted.
+  ///
+  /// - Returns: Whether the limits are to be checked. If a caller's trim waits for the scan, that
+  ///   removes the same or more, and reports it.
+  mutating func endScan(
+    _ number: Int, _ outcome: DiskStatistics.ScanProgress, foreignCount: Int,
+    _ configuration: DiskCache.Configuration
+  ) -> Bool {
+    if isScanned, catalog.scans.isOngoing(number), case .failed(let errno) = outcome {
+      counters.upkeepFailures[errno, default: 0] += 1
+    }
+    catalog.scans.end(number, outcome, foreignCount: foreignCount)
+    if configuration.mode.isReadOnly || evictions.waitingTrimCount > 0 { return false }
+    beginPurge(configuration, sparing: nil)
+    return true
+  }
+}

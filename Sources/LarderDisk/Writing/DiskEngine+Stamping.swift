@@ -1,5 +1,6 @@
 import LarderBasics
-import LarderSystem
+import LarderDigest
+public import LarderSystem
 
 // An entry's file that is stamped, by a touch or by hand. Its content stays.
 extension DiskEngine {
@@ -206,5 +207,79 @@ extension DiskEngine {
       engine.drainStamps()
       if engine.withState({ $0.catalog.uses.endPlannedDrain() }) { engine.planDrain(within: lag) }
     }
+  }
+}
+
+/// The decision on the lifetime and expiry of a file that is stamped anew.
+struct HandStamp: Sendable {
+  /// The expiration that the caller asks for.
+  var given: Expiration?
+  /// The expiration if neither the caller nor the file gives one.
+  var otherwise: Expiration
+
+  /// Returns the expiration to record and to set.
+  func expiration(recorded: Lifetime, expiry: Timestamp, now: Timestamp) -> Expiration {
+    // A fixed date is kept until it is past. After that the file records no lifetime that could
+    // start anew.
+    let isPast = recorded == .fixed && expiry <= now
+    let recorded = isPast ? nil : Expiration(recorded, until: expiry)
+    return given ?? recorded ?? otherwise
+  }
+
+  /// Returns the proof to record: the one in the file, unless it names a key of another name.
+  static func proof(_ recorded: KeyProof?, of name: EntryName) -> KeyProof {
+    if case .key(let key)? = recorded, MD5.digest(of: key.span) != name.digest { return .none }
+    return recorded ?? .none
+  }
+
+  /// Returns the hash of a file's content and extended data, and its status. Hashes again until the
+  /// file did not change during the reading.
+  static func hash(of file: borrowing FileDescriptor) throws(Errno) -> (UInt64, FileStatus) {
+    var before = try file.status()
+    while true {
+      let data = try EntryReader.extendedData(of: file)
+      let hash = try EntryReader.hash(of: file).finalize(with: data)
+      let after = try file.status()
+      if after.change == before.change { return (hash, after) }
+      before = after
+      try file.seek(to: 0)
+    }
+  }
+}
+
+/// The outcome of stamping the file of a name.
+@nonexhaustive
+public enum StampOutcome: Sendable, Hashable {
+  /// The file is an entry and valid until a point in time; nil for no expiry.
+  case stamped(expiry: Timestamp?)
+  /// There is no file of that name that can be an entry.
+  case absent
+  /// The file was written by another version of the format and stays as it is.
+  case otherVersion
+}
+
+/// The identity of a value that was read, to distinguish it from a later one of its name.
+package struct EntryIdentity: Sendable {
+  /// XXH64 of the content and the extended data.
+  let contentHash: UInt64
+  /// The file that was read; nil for a value that waited to be written.
+  let status: FileStatus?
+
+  /// Makes the identity of a value that a read has found.
+  package init(_ content: Span<UInt8>, _ extendedData: [UInt8], _ status: FileStatus?) {
+    contentHash = ContentHash(content).finalize(with: extendedData)
+    self.status = status
+  }
+
+  /// Whether a file holds this value.
+  ///
+  /// Compares the recorded hash. An inode number alone proves nothing, because ext4 gives that of a
+  /// removed file to the next one. If a file has no attribute, its length and expiry stand for the
+  /// hash.
+  func matches(_ attribute: EntryAttribute?, _ present: FileStatus) -> Bool {
+    if let attribute { return attribute.contentHash == contentHash }
+    guard let status else { return false }
+    return status.identity == present.identity && status.byteCount == present.byteCount
+      && status.modification == present.modification
   }
 }

@@ -103,7 +103,7 @@ struct `The state of an engine` {
     hideEverything(in: &state)
     state.evictions.purge = Purge()
     _ = state.locks.take(name)
-    state.forgetDirectory()
+    _ = state.forgetDirectory()
     #expect(
       state.catalog.index.totals.count == 0 && state.catalog.uses.isEmpty)
     #expect(!state.hidesFile(named: name) && state.evictions.purge == nil)
@@ -120,7 +120,7 @@ struct `The state of an engine` {
     #expect(first?.epoch == state.epoch && first?.isEnding == false && other == nil)
     let mustWalk = state.beginClearing().mustWalk
     #expect(mustWalk && state.epoch.clearCount == 1)
-    state.forgetDirectory()
+    _ = state.forgetDirectory()
     #expect(state.epoch.replacementCount == 1 && first?.epoch != state.epoch)
     state.phase.advance(to: .ending)
     let isFree = state.locks.giveBack(name)
@@ -150,7 +150,7 @@ struct `The state of an engine` {
     var state = scanning()
     #expect(state.clearing.mayBegin)
     _ = state.beginClearing()
-    state.forgetDirectory()
+    _ = state.forgetDirectory()
     #expect(!state.clearing.mayBegin)
     _ = state.clearing.endWalk()
     state.clearing.end()

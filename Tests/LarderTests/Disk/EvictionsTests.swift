@@ -165,7 +165,7 @@ struct `The evictions of a process` {
       state.beginPurge(configuration, sparing: nil)
       var course = purging
       let chosen = try #require(choose(&course, in: &state))
-      if isReplaced { state.forgetDirectory() } else { _ = state.beginClearing() }
+      if isReplaced { _ = state.forgetDirectory() } else { _ = state.beginClearing() }
       if isReplaced { state.catalog.index.upsert(IndexSample.entry(0), order: .byLastAccess) }
       settle(chosen, outcome, &course, in: &state)
       #expect(state.catalog.index.numbers() == (isReplaced ? [0] : []))

@@ -52,14 +52,14 @@ struct `The locks of names` {
 
   @Test func `an event of a free name is followed by the thread that brings it`() {
     var locks = NameLocks()
-    let isTaken = locks.take(first)
+    let isTaken = locks.takeOrMark(first)
     #expect(isTaken && locks.held == [first] && !locks.hasMarks)
   }
 
   @Test func `an event of a held name is followed before the name is free`() {
     var locks = holding(first, second)
-    locks.mark(first)
-    #expect(locks.hasMarks && locks.isMarked(first) && !locks.isMarked(second))
+    let isTaken = locks.takeOrMark(first)
+    #expect(!isTaken && locks.hasMarks && locks.isMarked(first) && !locks.isMarked(second))
     // The other name is not affected.
     let isSecondFree = locks.giveBack(second)
     #expect(isSecondFree)
@@ -71,7 +71,7 @@ struct `The locks of names` {
     var locks = holding(first)
     locks.mark(first)
     let gaveBack = locks.giveBack(first)
-    locks.mark(first)
+    _ = locks.takeOrMark(first)
     let gaveBackAgain = locks.giveBack(first)
     let gaveBackAtLast = locks.giveBack(first)
     #expect([gaveBack, gaveBackAgain, gaveBackAtLast] == [false, false, true])
