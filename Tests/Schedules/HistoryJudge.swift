@@ -208,9 +208,7 @@
         return [step(.write(call.value), isOptional: processes.contains(where: isBehind))]
       case .store, .stream, .shortStore, .inPieces, .storeFile:
         return storeSteps(call, name, isAlone: isAlone, step)
-      case .moveIn:
-        guard case .found(let value) = call.result else { return [] }
-        return [step(.write(value), isOptional: processes.contains(where: isBehind))]
+      case .moveIn: return moveInSteps(call, name, step)
       case .stamp: return stampSteps(call, name, step)
       case .absent:
         // A value that waits to be written is not visible to other processes.
@@ -335,6 +333,27 @@
       let values =
         (isUnproved ? made.filter { verbs.contains($0.operation.verb) } : []) + (isBack ? own : [])
       return values.filter { $0.start < call.end }.map { step(.write($0.value), true, .max) }
+    }
+
+    /// Returns the steps of a file that is moved back to a name.
+    ///
+    /// Its value is there again if it was made for the name. Otherwise another name's file was
+    /// moved to this name before, and it proves another key: nothing is there, unless it has no
+    /// proof.
+    private func moveInSteps(
+      _ call: Call, _ name: Character, _ step: MakeStep
+    ) -> [Linearization.Step] {
+      let isOptional = processes.contains(where: isBehind)
+      guard case .found(let value) = call.result else {
+        return call.result == .missed ? [] : [step(.delete, true, nil)]
+      }
+      let maker = history.calls.first { $0.value == value }?.operation.name
+      if maker == name { return [step(.write(value), isOptional, nil)] }
+      let isUnproved = history.calls.contains {
+        $0.operation.verb == .plant && $0.operation.name == maker
+      }
+      return [step(.delete, isOptional, nil)]
+        + (isUnproved ? [step(.write(value), true, .max)] : [])
     }
 
     /// Returns the steps by which a touch makes values valid again for takes that began before it.

@@ -103,6 +103,15 @@
       }.map { "the error of a load outlasts a change of its key: \($0.text)" }
     }
 
+    /// The most files that entries of the scene can have at once.
+    private var mostFiles: Int {
+      let operations = scene.threads.flatMap(\.operations)
+      let names = Set(scene.names).union(operations.compactMap(\.otherName))
+      var extensions = Set(scene.caches.map { $0.options[.ext] })
+      if operations.contains(where: { $0.verb == .plant }) { extensions.insert(nil) }
+      return names.count * extensions.count
+    }
+
     /// Returns the calls of a load's process that have changed its key.
     private func supersessions(of load: Call, _ name: Character) -> [Call] {
       let ext = load.cache.flatMap { scene.caches[$0].options[.ext] }
@@ -112,8 +121,8 @@
         }
         switch (call.operation.verb, call.result) {
         case (.removeAll, .done), (.background, .done): return true
-        // Only of what it lists.
-        case (.select, .number(let count)): return count > 0 && scene.names.count == 1
+        // Only of what it lists, which is everything if it has removed as many as there can be.
+        case (.select, .number(let count)): return count >= mostFiles
         case (.variants, .number): return call.operation.name == name
         case (.store, .stored), (.store, .pending), (.stream, .stored), (.shortStore, .stored),
           (.shortStore, .pending), (.absent, .stored), (.remove, .removed), (.inPieces, .stored),

@@ -178,13 +178,30 @@
       if scene.failures.contains(where: { $0.process == spec.process }) {
         configuration.disk.faults = FaultInjector()
       }
-      attempt("opening") {
-        let slot: Slot =
-          spec.isDisk
-          ? .disk(try DiskCache(directory: path, configuration: configuration.disk))
-          : .memory(try Cache(directory: path, coder: .bytes, configuration: configuration))
-        setSlot(slot, cache)
+      attempt("opening") { setSlot(try openSlot(spec, configuration), cache) }
+    }
+
+    /// Opens a cache. One that only reads makes no directory, and opens again if an outsider has
+    /// moved the directory away and was about to make another.
+    private func openSlot(
+      _ spec: Scene.CacheSpec, _ configuration: CacheConfiguration
+    ) throws(CacheError) -> Slot {
+      while true {
+        let earlier = replacementCalls.count { $0.end != .max }
+        do throws(CacheError) {
+          if spec.isDisk {
+            return .disk(try DiskCache(directory: path, configuration: configuration.disk))
+          }
+          return .memory(try Cache(directory: path, coder: .bytes, configuration: configuration))
+        } catch  where error.code == .directoryMissing {
+          guard spec.mode.isReadOnly, replacementCalls.count > earlier else { throw error }
+          Scheduler.sleep(milliseconds: 1)
+        }
       }
+    }
+
+    private var replacementCalls: [Call] {
+      history.calls.filter { $0.operation.verb == .replace }
     }
 
     /// Puts an object into a cache's place, and listens to what it removes. Both are one step,
