@@ -172,6 +172,24 @@ extension `A load of a cache on a fixture` {
     #expect(loads.value == 1)
   }
 
+  @Test func `gets the recorded value again for memory alone when memory has dropped it`()
+    async throws
+  {
+    for isRecording in [true, false] {
+      try await run(isRecording: isRecording) { cache, _ in
+        for _ in 1...2 {
+          let value = try await cache.value(forKey: "k", options: .memoryOnly) { [loads] in
+            loads.add()
+            return "value"
+          }
+          #expect(value == "value")
+          cache.memory.removeAll()
+        }
+      }
+    }
+    #expect(loads.value == 1)
+  }
+
   @Test(arguments: [true, false])
   func `says of a value that is not there whether it has expired or gone`(
     isRecording: Bool
