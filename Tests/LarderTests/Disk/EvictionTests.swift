@@ -334,9 +334,12 @@ extension `An eviction` {
   @Test func `is not undone by a clock that stores`() throws {
     let cache = Shared<DiskCache?>(nil)
     let (count, time) = (Counter(), scene.clock.now)
+    let (begun, ended) = (Counter(), Counter())
     let opened = try scene.open {
       $0.countLimit = 4
       $0.clock = WallClock {
+        begun.add()
+        defer { ended.add() }
         // Not while it stores itself.
         if let cache = cache.value, count.value < 40 {
           count.add()
@@ -351,6 +354,8 @@ extension `An eviction` {
     cache.value = opened
     for number in 0..<40 { try opened.store([1], forKey: "\(number)") }
     cache.value = nil
+    // One of the engine's threads may still store in it.
+    try eventually("the clock") { begun.value == ended.value }
     #expect(try opened.count() <= 4)
     try scene.expectConsistent(opened)
   }
