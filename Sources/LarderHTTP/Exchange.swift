@@ -83,7 +83,7 @@ struct Exchange: Sendable {
   /// fails, nothing is stored, and the client had its answer.
   private func refresh() {
     Task { [self] in
-      let turn = await cache.flights.join(request, key, variant, true, after: .max)
+      let turn = await cache.flights.join(request, key, variant, true, after: nil)
       guard case .asks(let flight) = turn else { return }
       var own = self
       own.reason = .stale

@@ -53,15 +53,15 @@ actor Flights {
   ///   - variant: What it asks for, as far as the stored marker tells.
   ///   - shares: Whether it may wait, and others for it.
   ///   - count: The flights that had ended when it looked for a stored response. It looks again if
-  ///     one of the URL has ended since. A refresh gives the largest number, and never waits.
+  ///     one of the URL has ended since. Nil for a refresh, which never waits.
   func join(
-    _ request: Request, _ key: String, _ variant: Variant, _ shares: Bool, after count: UInt64
+    _ request: Request, _ key: String, _ variant: Variant, _ shares: Bool, after count: UInt64?
   ) async -> Turn {
-    let isShared = shares && (count == .max || lone[key].map { $0 <= .now } ?? true)
-    if isShared, lastEnds[key.hashValue & 1023] > count { return .looks(mayWait: true) }
+    let isShared = shares && (count == nil || lone[key].map { $0 <= .now } ?? true)
+    if isShared, lastEnds[key.hashValue & 1023] > count ?? .max { return .looks(mayWait: true) }
     let match = isShared ? ids[key]?.first { flights[$0]?.suits(request) ?? false } : nil
     guard let match, limit > .zero else { return .asks(start(key, variant, isShared: isShared)) }
-    if count == .max { return .looks(mayWait: false) }
+    if count == nil { return .looks(mayWait: false) }
     let id = UInt64.random(in: .min ... .max)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -301,6 +301,20 @@ struct `Requests at once` {
     try Scene { $0.collapseLimit = limit }
   }
 
+  /// Starts a request that stays at the origin until its task is cancelled.
+  private func hanging(
+    _ request: HTTPCache.Request, _ scene: Scene
+  ) async throws -> Task<HTTPCache.Response, any Error> {
+    let task = Task {
+      try await scene.cache.respond(to: request) { _ in
+        while !Task.isCancelled { await Task.yield() }
+        throw CancellationError()
+      }
+    }
+    try await reaching("the origin") { await scene.cache.flights.count == 1 }
+    return task
+  }
+
   @Test(.watched) func `one request for a response that is stored`() async throws {
     let scene = try scene()
     let origin = SlowOrigin { _ in .init(status: 200, fields: fresh, body: .init([65])) }
@@ -352,13 +366,7 @@ struct `Requests at once` {
 
     let other = SlowOrigin { _ in .init(status: 200, fields: fresh, body: .init([65])) }
     let request = HTTPCache.Request(authority: "example.org", target: "/b")
-    let first = Task {
-      try await scene.cache.respond(to: request) { _ in
-        while !Task.isCancelled { await Task.yield() }
-        throw CancellationError()
-      }
-    }
-    try await reaching("the first") { await scene.cache.flights.count == 1 }
+    let first = try await hanging(request, scene)
     let follower = Task {
       try await scene.cache.respond(to: request, forwarding: other.answer).status
     }
@@ -433,13 +441,7 @@ struct `Requests at once` {
   @Test(.watched) func `who waits for one that goes waits for the next one`() async throws {
     let scene = try scene()
     let request = HTTPCache.Request(authority: "example.org", target: "/a")
-    let first = Task {
-      try await scene.cache.respond(to: request) { _ in
-        while !Task.isCancelled { await Task.yield() }
-        throw CancellationError()
-      }
-    }
-    try await reaching("the first") { await scene.cache.flights.count == 1 }
+    let first = try await hanging(request, scene)
     let origin = SlowOrigin { _ in .init(status: 200, fields: fresh, body: .init([65])) }
     let others = (1...10).map { _ in
       Task { try await scene.cache.respond(to: request, forwarding: origin.answer).status }
@@ -453,6 +455,32 @@ struct `Requests at once` {
     origin.open()
     for other in others { #expect(try await other.value == 200) }
     #expect(origin.count == 1)
+  }
+
+  @Test(.watched) func `nobody waits for more than four requests`() async throws {
+    let scene = try scene()
+    final class Asked: Sendable { let numbers = Mutex<[Int]>([]) }
+    let asked = Asked()
+    let tasks = (0..<8).map { number in
+      Task {
+        let request = HTTPCache.Request(authority: "example.org", target: "/a")
+        return try await scene.cache.respond(to: request) { _ in
+          asked.numbers.withLock { $0.append(number) }
+          while !Task.isCancelled { await Task.yield() }
+          throw CancellationError()
+        }.status
+      }
+    }
+    for round in 1...4 {
+      try await reaching("one at the origin, and the others to wait for it") {
+        let waiterCount = await scene.cache.flights.waiterCount
+        return asked.numbers.withLock(\.count) == round && waiterCount == 8 - round
+      }
+      asked.numbers.withLock { tasks[$0[round - 1]].cancel() }
+    }
+    try await reaching("all others at the origin") { asked.numbers.withLock(\.count) == 8 }
+    for task in tasks { task.cancel() }
+    for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
   }
 
   @Test(.watched) func `a body that stands still does not keep others from being stored`()
@@ -477,12 +505,12 @@ struct `Requests at once` {
     let flights = Flights(limit: .seconds(3600))
     let (request, any) = (HTTPCache.Request(authority: "a", target: "/"), Variant(lines: []))
     for _ in 1...2 {
-      let turn = await flights.join(request, "a", any, true, after: .max)
+      let turn = await flights.join(request, "a", any, true, after: nil)
       guard case .asks(let flight) = turn else {
         Issue.record("\(turn)")
         return
       }
-      let next = await flights.join(request, "a", any, true, after: .max)
+      let next = await flights.join(request, "a", any, true, after: nil)
       guard case .looks(mayWait: false) = next else {
         Issue.record("\(next)")
         return

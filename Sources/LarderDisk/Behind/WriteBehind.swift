@@ -81,8 +81,7 @@ extension WriteBehind {
   /// - Returns: Nil if none waits, so that the file answers. Nil inside for a miss: the value has
   ///   expired or is another key's, and is what the file will hold.
   func answer(
-    _ subject: Subject, for purpose: ReadPurpose,
-    _ context: ReadContext
+    _ subject: Subject, for purpose: ReadPurpose, _ context: ReadContext
   ) throws(CacheError) -> FoundValue?? {
     guard let (value, expiry) = withTable({ use(subject, context, in: &$0) }) else { return .none }
     guard let expiry else { return .some(nil) }
