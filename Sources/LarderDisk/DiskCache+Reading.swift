@@ -92,14 +92,17 @@ extension DiskCache {
     let extending = extending ?? configuration.extending
     do throws(CacheError) {
       while true {
-        // Taken first, so that a value that is accepted later moves the generation.
+        // A change of the name from here on moves the generation, and nothing keeps what this read
+        // finds.
         let generation = engine.generations.snapshot(of: subject.name)
+        // A value that waits to be written answers before the file, which is older.
         if let behind, behind.mayHoldValues {
           let context = ReadContext(
             generation: generation, extending: extending, now: engine.now, staleness: staleness)
           if let answer = try behind.answer(subject, for: purpose, context) { return answer }
         }
         guard let opening = try engine.open(subject, generation) else { return nil }
+        // One was accepted meanwhile, and is newer than the file.
         if behind?.value(of: subject.name, since: generation) != nil { continue }
         return try engine.answer(
           opening, subject, for: purpose, generation, extending: extending, staleness: staleness)

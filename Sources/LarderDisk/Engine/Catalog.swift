@@ -1,4 +1,4 @@
-import LarderBasics
+package import LarderBasics
 import LarderSystem
 
 /// What this process knows of the files in the directory, by the names of entries.
@@ -70,5 +70,174 @@ struct Catalog: Sendable {
     index = EntryIndex()
     scans.giveUp()
     uses.forgetAll()
+  }
+}
+
+/// A use that has not reached the disk yet.
+struct PendingStamp: Sendable, Equatable {
+  /// The file that was used. Another file of the name is not stamped.
+  var inode: UInt64
+  /// The expiry that the file had. If it has another one when the stamp is written, the extension
+  /// is dropped, because a person or another process has set that.
+  var expirySeen: Timestamp
+  /// The time of the use, to be written as atime.
+  var lastAccess: Timestamp
+  /// The extended expiry, if the use extends.
+  var expiry: Timestamp?
+}
+
+/// The uses that have not reached the disk, and the order of all uses.
+///
+/// 1. `issueAccess` gives each use a time later than that of the use before.
+/// 2. `note` remembers a use that is due on the disk, and `planDrain` sets the time by which it has
+///    to be there.
+/// 3. A drain goes through the names, takes each use and writes it. Uses that are noted meanwhile
+///    wait for the next drain.
+struct UseLog: Sendable {
+  /// The time of the latest use.
+  private(set) var lastAccess = Timestamp(seconds: .min)
+  /// The time of the latest use before the clock was last set back.
+  private var lastBeforeStep = Timestamp(seconds: .min)
+  private var pending = NameMap<PendingStamp>()
+  /// The drains that are going on. A use that one of them has taken is no longer pending.
+  private var drainCount = 0
+  /// The time at which the planned drain is due, or was when it began; nil if none is planned.
+  private var nextDrain: MonotonicTime?
+
+  /// Returns the time of a use at `now`: later than the use before, unless the clock was set back.
+  ///
+  /// If the clock has not moved, the time is one nanosecond after the last use. If the last use is
+  /// a second or more ahead, the clock was set back, and `now` is used.
+  mutating func issueAccess(at now: Timestamp) -> Timestamp {
+    let isJustBehind = now <= lastAccess && lastAccess < now.adding(seconds: 1)
+    if now < lastAccess && !isJustBehind { lastBeforeStep = latest }
+    lastAccess =
+      isJustBehind
+      ? Timestamp(seconds: lastAccess.seconds, nanoseconds: Int64(lastAccess.nanoseconds) + 1) : now
+    return lastAccess
+  }
+
+  /// The latest time that any use has had.
+  var latest: Timestamp { max(lastAccess, lastBeforeStep) }
+
+  /// Notes a use by another process, or by an engine that had the directory before, so that later
+  /// uses here count as later even if the clock stands still.
+  mutating func advance(to time: Timestamp) { lastAccess = max(lastAccess, time) }
+
+  var isEmpty: Bool { pending.isEmpty }
+  subscript(name: EntryName) -> PendingStamp? { pending[name] }
+
+  /// Returns the expiry that a pending use will give a file, unless another expiry was set since.
+  func expiry(of name: EntryName, _ status: FileStatus) -> Timestamp? {
+    guard let use = pending[name], use.inode == status.inode,
+      use.expirySeen == status.modification
+    else { return nil }
+    return use.expiry
+  }
+
+  /// Notes a use that is due on the disk. An extension by an earlier use of the same file stands.
+  mutating func note(
+    _ name: EntryName, _ status: FileStatus, access: Timestamp, expiry: Timestamp?
+  ) {
+    let promised = [self.expiry(of: name, status), expiry].compactMap(\.self).max()
+    pending[name] = PendingStamp(
+      inode: status.inode, expirySeen: status.modification, lastAccess: access, expiry: promised)
+  }
+
+  /// Takes the pending use of a name, which the caller writes unless the file is another or gone.
+  @discardableResult
+  mutating func take(_ name: EntryName) -> PendingStamp? { pending.removeValue(forKey: name) }
+
+  /// Forgets all pending uses.
+  mutating func forgetAll() { pending = NameMap() }
+
+  var isDraining: Bool { drainCount > 0 }
+
+  /// Plans a drain for a deadline; returns false if one is planned that is no later, or is going
+  /// on. On a disk that hangs, a drain that is planned beside it would hang as well.
+  mutating func planDrain(by deadline: MonotonicTime) -> Bool {
+    if let nextDrain, nextDrain <= deadline { return false }
+    nextDrain = deadline
+    return true
+  }
+
+  /// Notes the end of a planned drain; returns whether the next one must be planned.
+  mutating func endPlannedDrain() -> Bool {
+    nextDrain = nil
+    return !pending.isEmpty
+  }
+
+  /// Begins a drain.
+  ///
+  /// - Returns: The number of slots to go through. A use that is pending now keeps its slot until
+  ///   it is taken, so going through the slots finds it even if other uses come and go.
+  mutating func beginDrain() -> Int {
+    drainCount += 1
+    return pending.slotCount
+  }
+
+  /// Returns the names with pending uses in a range of slots.
+  func names(in slots: Range<Int>) -> [EntryName] { pending.names(in: slots) }
+
+  /// Ends a drain.
+  ///
+  /// - Returns: The memory of many uses that are written, which the caller releases outside of the
+  ///   engine's lock.
+  mutating func endDrain() -> NameMap<PendingStamp>? {
+    drainCount -= 1
+    return pending.takeExcess()
+  }
+}
+
+/// The rules that decide when a use of an entry is stamped on the disk, and with which time.
+package struct Recency: Sendable {
+  /// The most by which the stored last access may lag behind, in nanoseconds, of which 64 bits hold
+  /// 292 years; zero for no lag.
+  private let nanoseconds: Int64
+  /// Whether the cache only reads, so that no use is stamped.
+  private let isReadOnly: Bool
+
+  /// Converts the granularity once, so that no read calculates with durations.
+  init(granularity: Duration, isReadOnly: Bool = false) {
+    self.isReadOnly = isReadOnly
+    let (seconds, attoseconds) = granularity.boundedComponents
+    let (scaled, isHuge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    // Rounded up, so that the shortest lag does not become none.
+    let (sum, isBeyond) = scaled.addingReportingOverflow(
+      (attoseconds + 999_999_999) / 1_000_000_000)
+    nanoseconds = isHuge || isBeyond ? .max : sum
+  }
+
+  /// Returns the lag allowed for an entry: the granularity, or 1/16 of its lifetime if that is
+  /// shorter and a use extends the expiry.
+  package func lag(for lifetime: Lifetime, _ extending: ExpirationExtending) -> Duration {
+    .nanoseconds(nanoseconds(for: lifetime, extending))
+  }
+
+  /// Returns the lag allowed for an entry, in nanoseconds, if the stored last access is so old that
+  /// a use now is stamped; else nil. Zero asks for a stamp at once.
+  ///
+  /// A stored access in the future counts as now, so it is not due. The next due stamp corrects it.
+  ///
+  /// - Parameter stored: The last access as the file has it.
+  func dueLag(
+    stored: Timestamp, now: Timestamp, lifetime: Lifetime, _ extending: ExpirationExtending
+  ) -> Int64? {
+    if isReadOnly { return nil }
+    let lag = nanoseconds(for: lifetime, extending)
+    return lag == 0 || now.nanoseconds(since: stored) > lag ? lag : nil
+  }
+
+  private func nanoseconds(for lifetime: Lifetime, _ extending: ExpirationExtending) -> Int64 {
+    // An entry that lives for a minute and lags by a minute would expire while it is being used.
+    guard extending != .off, case .seconds(let count) = lifetime else { return nanoseconds }
+    // A sixteenth of a second.
+    return min(nanoseconds, Int64(count) * 62_500_000)
+  }
+
+  /// Returns the last access to write: never earlier than the stored one, unless that is in the
+  /// future.
+  static func access(used: Timestamp, stored: Timestamp, now: Timestamp) -> Timestamp {
+    stored > now ? used : max(used, stored)
   }
 }

@@ -10,14 +10,13 @@ package final class DirectoryLocation: Sendable {
   package let path: String
   /// The directory's name in its parent. It is nil for `/`, and if the parent cannot be opened.
   private let name: String?
-  /// The parent directory, held open because a directory further up may be renamed or replaced.
-  /// Without it the directory is not made again. It is replaced only if its mount is lost.
-  private let heldParent: ForkSafeMutex<DirectoryHandle?>
-  private var parent: DirectoryHandle? { heldParent.withLock { $0 } }
-  private let configuration: DiskCache.Configuration
-  // The handle is a class. An operation that took it before a replacement finishes with the old
+  /// The directory that is held now, and the parent directory, held open because a directory
+  /// further up may be renamed or replaced. Without the parent the directory is not made again. The
+  /// parent is replaced only if its mount is lost.
+  // A handle is a class. An operation that took it before a replacement finishes with the old
   // directory, and the descriptor closes when the last such operation has ended.
-  private let current: ForkSafeMutex<DirectoryHandle>
+  private let held: ForkSafeMutex<(directory: DirectoryHandle, parent: DirectoryHandle?)>
+  private let configuration: DiskCache.Configuration
   /// The time of the last check of the path, in nanoseconds of the monotonic clock.
   private let lastCheck: Atomic<Int64>
   private let unsafeMark: Atomic<Bool>
@@ -27,15 +26,15 @@ package final class DirectoryLocation: Sendable {
   let isAstray = Atomic<Bool>(false)
 
   /// The directory that is held now.
-  package var handle: DirectoryHandle { current.withLock { $0 } }
+  package var handle: DirectoryHandle { held.withLock { $0.directory } }
+  private var parent: DirectoryHandle? { held.withLock { $0.parent } }
 
   /// Gives the descriptors back. A call that runs keeps those that it took, and one that takes the
   /// directory later fails with EBADF.
   func close() {
     let closed = DirectoryHandle(afterClosing: handle)
-    // Closed outside of the locks, because closing can take long.
-    _ = heldParent.withLock { parent in exchange(&parent, with: nil) }
-    _ = current.withLock { held in exchange(&held, with: closed) }
+    // Closed outside of the lock, because closing can take long.
+    _ = held.withLock { exchange(&$0, with: (closed, nil)) }
   }
 
   /// Whether an untrusted user owns the directory that is held now or can write to it.
@@ -61,8 +60,7 @@ package final class DirectoryLocation: Sendable {
       unsafeMark = Atomic(try Self.claim(handle, wasMade: wasMade, configuration))
       networkMark = Atomic(handle.fileSystem.isNetwork)
       (self.path, self.name, self.configuration) = (resolved, name, configuration)
-      heldParent = ForkSafeMutex(parent)
-      current = ForkSafeMutex(handle)
+      held = ForkSafeMutex((handle, parent))
       lastCheck = Atomic(MonotonicTime.coarse.nanoseconds)
     } catch {
       throw Self.error(error, "open", path)
@@ -259,7 +257,7 @@ package final class DirectoryLocation: Sendable {
         throw .notConnected
       }
       try checkMount(of: fresh)
-      heldParent.withLock { $0 = fresh }
+      held.withLock { $0.parent = fresh }
       return try follow(name, in: fresh, mayMake: mayMake)
     }
   }
@@ -296,10 +294,10 @@ package final class DirectoryLocation: Sendable {
     let fresh = try parent.openDirectory(name)
     try checkMount(of: fresh)
     let isUnsafe = try Self.claim(fresh, wasMade: wasMade, configuration)
-    return current.withLock { held in
+    return held.withLock { held in
       // Another thread has replaced it already.
-      if held.identity == fresh.identity { return false }
-      held = fresh
+      if held.directory.identity == fresh.identity { return false }
+      held.directory = fresh
       unsafeMark.store(isUnsafe, ordering: .relaxed)
       networkMark.store(fresh.fileSystem.isNetwork, ordering: .relaxed)
       return true

@@ -216,25 +216,6 @@ package final class DiskEngine: Sendable {
   func tell(_ change: @autoclosure () -> DiskChange, except origin: ObjectIdentifier? = nil) {
     if !observers.isEmpty { observers.tell(change(), except: origin) }
   }
-
-  /// Tells the memory tiers that any file may have been replaced.
-  ///
-  /// - Complexity: O(n) for what the tiers hold, and a constant for the generations of all names.
-  func tellOfAnyChange() {
-    // A read that began earlier must not put back a value that is dropped here.
-    generations.beginAll()
-    tell(.anyChanged)
-    generations.endAll()
-  }
-
-  /// Tells the memory tiers what the index has just learned of files, and counts that as told.
-  ///
-  /// Once the index knows a change, its event is ignored. Until memory knows it too, `catchUp`
-  /// returns false.
-  func tell(ofLearned names: [EntryName]) {
-    tell(.filesChanged(names))
-    withState { $0.untoldCount -= 1 }
-  }
 }
 
 /// Makes a system call for an operation. An error number that it throws becomes the operation's

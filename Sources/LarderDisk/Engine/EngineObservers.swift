@@ -106,6 +106,23 @@ package final class EngineObservers: Sendable {
     }
   }
 
+  /// Tells the memory tiers of the removal of a name's file, before or after it.
+  func tell(of removal: Removal, _ name: EntryName) {
+    if isEmpty { return }
+    switch removal {
+    case .cleared, .evicted: return
+    case .chosen(let key):
+      // The key is the file's and untrusted. It decides only which value leaves memory.
+      if let key { tell(.entryChanged(Subject(key: key, name: name))) }
+      // Most files record no key, so the name alone decides on loads.
+      supersedeLoads { $0.name == name }
+    case .damaged, .withdrawn: break
+    }
+    // Not `.entryChanged` for `withdrawn`, which would supersede loads that began after the removal
+    // of everything. Those must be stored.
+    tell(.filesChanged([name]))
+  }
+
   /// Tells the caches that values whose keys are not known are removed, so that running loads of
   /// them are not stored.
   ///

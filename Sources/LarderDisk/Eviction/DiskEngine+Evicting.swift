@@ -26,7 +26,7 @@ extension DiskEngine {
     rescanIfDue()
     waitForClearing(toHold: 0)
     if beginPurgeIfDue(sparing: name) {
-      evict(TrimCourse(.limits(sparing: name, at: now, configuration)))
+      evict(TrimProgress(.limits(sparing: name, at: now, configuration)))
     }
   }
 
@@ -47,10 +47,160 @@ extension DiskEngine {
   @discardableResult
   func carryOnPurge(after step: (inout EngineState) -> Bool = { _ in false }) -> Bool {
     let (result, carriesOn) = withState { (step(&$0), $0.evictions.claimPurge()) }
-    if carriesOn { runAside { self.evict(TrimCourse(purgingAt: self.now)) } }
+    if carriesOn { runAside { self.evict(TrimProgress(purgingAt: self.now)) } }
     return result
   }
 
+  /// The number of steps between two looks at other processes' changes and the free space.
+  private static let lookInterval = 16
+
+  /// An attempt to remove a victim's file. The thread that made it still holds the name.
+  private struct Attempt: Sendable {
+    let removal: Removal
+    let name: EntryName
+    let outcome: RemovalOutcome
+    let duration: Duration
+  }
+
+  /// Evicts entry by entry, until the plan is fulfilled.
+  ///
+  /// - Parameters:
+  ///   - most: The most steps.
+  ///   - waits: Whether names that other threads hold are waited for.
+  ///   - tells: Whether memory drops the values too. The value of an entry that a limit evicts may
+  ///     stay there for one granularity, because the disk does not know of uses there.
+  /// - Returns: What was removed, and whether the engine was shut down before the end.
+  @discardableResult
+  func evict(
+    _ progress: TrimProgress, atMost most: Int = .max, waits: Bool = false, tells: Bool = false
+  ) -> (removal: BulkRemoval, isClosed: Bool) {
+    var (progress, last, count) = (progress, Attempt?.none, 0)
+    var step = EngineState.EvictionStep.later
+    loop: while count < most {
+      if count.isMultiple(of: Self.lookInterval) {
+        choose(&progress, after: &last, isLast: true)
+        look(&progress)
+      }
+      let ticket = changed.ticket()
+      step = choose(&progress, after: &last)
+      switch step {
+      case .remove(let victim, let epoch):
+        last = remove(victim, since: epoch, tells: tells)
+        if let last { progress.add(last.outcome, of: victim) }
+        count += 1
+      case .later: break
+      case .blocked where waits: changed.wait(ticket)
+      case .blocked, .closed, .end: break loop
+      }
+    }
+    choose(&progress, after: &last, isLast: true)
+    // Threads that wait for the end of a purge look again.
+    changed.signal()
+    // Another thread may have left it because of the last victim here.
+    if step != .blocked { carryOnPurge() }
+    if threads.hasLeftJobs { threads.runReady() }
+    if progress.result.removed > 0 { synchronizeRemovals() }
+    return (progress.result, isClosed: step == .closed)
+  }
+
+  /// Settles the last attempt and chooses the next victim, unless that was the last, in one hold of
+  /// the lock.
+  @discardableResult
+  private func choose(
+    _ progress: inout TrimProgress, after attempt: inout Attempt?, isLast: Bool = false
+  ) -> EngineState.EvictionStep {
+    let (last, now) = (exchange(&attempt, with: nil), heldNow)
+    if isLast && last == nil { return .end }
+    let step = withState { [configuration] state -> EngineState.EvictionStep in
+      if let last {
+        let name = last.name
+        _ = state.settle(removal: last.removal, last.outcome, of: name, at: now)
+        state.counters.evictionTime += last.duration
+        // The change ends here and not when the file is gone. Otherwise an event of a file that
+        // takes the name in between would be compared with the victim's, and be ignored.
+        generations.end(name)
+        if !state.locks.giveBack(name) { return .later }
+      }
+      if isLast { return .end }
+      let step = state.chooseVictim(&progress, configuration)
+      // In the same hold: a read that has opened the file must not index it any more.
+      if case .remove(let victim, _) = step { generations.begin(victim.entry.name) }
+      return step
+    }
+    guard let last else { return step }
+    if case .later = step { followLateEvents(of: last.name) }
+    changed.signal()
+    return step
+  }
+
+  /// Removes the file of a victim unless it was used or replaced since.
+  private func remove(_ victim: Victim, since epoch: NameLocks.Epoch, tells: Bool) -> Attempt {
+    let (entry, start) = (victim.entry, MonotonicTime.now)
+    let held = HeldName(name: entry.name, turn: NameLocks.Turn(epoch: epoch, phase: .open))
+    // Also before the file is removed, because a reader that misses it on the disk must not find it
+    // in memory afterwards.
+    if tells { tell(.filesChanged([entry.name])) }
+    let judged = HeldName.Judged.exactly(
+      inode: entry.inode, changeTime: entry.changeTime, unusedSince: entry.lastAccess)
+    let outcome =
+      upkeep(try held.unlink(judged, in: location.handle, trusting: reader.trust)) ?? .failed
+    switch outcome {
+    case .removed: removals.tell(entry.name, victim.cause)
+    // What another process did leaves memory here, because the index changes next and the event
+    // will then compare equal.
+    case .changed: tell(.filesChanged([entry.name]))
+    case .failed: break
+    }
+    return Attempt(
+      removal: .evicted(victim, since: epoch), name: entry.name, outcome: outcome,
+      duration: MonotonicTime.now.duration(since: start))
+  }
+}
+
+// The choice.
+extension EngineState {
+  /// The next step of a thread that evicts.
+  enum EvictionStep: Sendable, Equatable {
+    /// Remove the file. The name is held, and the epoch is that of this moment.
+    case remove(Victim, NameLocks.Epoch)
+    /// Ask again, because the last name had events, which were followed first.
+    case later
+    /// Other threads hold the names of all entries that could go.
+    case blocked
+    /// Nothing more is to go.
+    case end
+    /// The engine is shut down, and another process may own the directory soon.
+    case closed
+  }
+
+  /// Chooses the entry that goes next: holds its name, and takes it out of the index.
+  mutating func chooseVictim(
+    _ progress: inout TrimProgress, _ configuration: DiskCache.Configuration
+  ) -> EvictionStep {
+    if phase.isShutDown { return .closed }
+    if progress.isPurge {
+      guard let purge = evictions.purge else { return .end }
+      progress.plan.setGoals(of: purge, stuck: catalog.index.stuckTotals, configuration)
+      progress.freed = purge.freed
+    }
+    guard let victim = progress.takeNext(from: &catalog.index, held: locks.held) else {
+      // A victim of another thread may come back, so the purge does not end before it is gone.
+      let isBlocked = progress.isBlocked || progress.isPurge && !evictions.names.isEmpty
+      if progress.isPurge {
+        // Other threads hold all names that could go, so the purge is left to a later one.
+        if isBlocked { evictions.purge?.isCarriedOn = false } else { evictions.purge = nil }
+      }
+      return isBlocked ? .blocked : .end
+    }
+    let name = victim.entry.name
+    _ = locks.take(name)
+    evictions.names.append(name)
+    return .remove(victim, epoch)
+  }
+}
+
+// The other occasions.
+extension DiskEngine {
   /// Carries the purge on, if one is going on, and waits for the entries that other threads are
   /// evicting or removing as damaged.
   func finishPurge() {
@@ -60,7 +210,7 @@ extension DiskEngine {
     }
     guard let count else { return }
     // Threads that keep storing must not hold up this one for ever.
-    evict(TrimCourse(purgingAt: now), atMost: count + 1, waits: true)
+    evict(TrimProgress(purgingAt: now), atMost: count + 1, waits: true)
     for name in withState({ $0.evictions.names }) { changing(name) { _ in } }
     wait { $0.evictions.damaged.isEmpty ? () : nil }
   }
@@ -83,7 +233,7 @@ extension DiskEngine {
     var plan = makePlan(now)
     let (lastUse, count) = withState { ($0.catalog.uses.latest, $0.catalog.index.totals.count) }
     plan.lastUse = max(lastUse, now)
-    let (result, isClosed) = evict(TrimCourse(plan), atMost: count + 1, waits: true, tells: true)
+    let (result, isClosed) = evict(TrimProgress(plan), atMost: count + 1, waits: true, tells: true)
     if isClosed { throw closedError(operation) }
     return result
   }
@@ -93,7 +243,7 @@ extension DiskEngine {
     guard withState({ !$0.phase.isShutDown && $0.evictions.waitingTrimCount == 0 }) else { return }
     retryStuck()
     evict(
-      TrimCourse(.sweep(at: now, grace: configuration.expiredGrace, configuration)))
+      TrimProgress(.sweep(at: now, grace: configuration.expiredGrace, configuration)))
   }
 
   /// Plans the next sweep, which plans the one after it, for as long as the engine lives.
@@ -110,118 +260,13 @@ extension DiskEngine {
   }
 }
 
-// One step after the other.
-extension DiskEngine {
-  /// The number of steps between two looks at other processes' changes and the free space.
-  private static let lookInterval = 16
-
-  /// An attempt to remove a victim's file. The thread that made it still holds the name.
-  private struct Attempt: Sendable {
-    let removal: Removal
-    let name: EntryName
-    let outcome: RemovalOutcome
-    let duration: Duration
-  }
-
-  /// Evicts entry by entry, until the plan is fulfilled.
-  ///
-  /// - Parameters:
-  ///   - most: The most steps.
-  ///   - waits: Whether names that other threads hold are waited for.
-  ///   - tells: Whether memory drops the values too.
-  /// - Returns: What was removed, and whether the engine was shut down before the end.
-  @discardableResult
-  func evict(
-    _ course: TrimCourse, atMost most: Int = .max, waits: Bool = false, tells: Bool = false
-  ) -> (removal: BulkRemoval, isClosed: Bool) {
-    var (course, last, count) = (course, Attempt?.none, 0)
-    var step = EngineState.EvictionStep.later
-    loop: while count < most {
-      if count.isMultiple(of: Self.lookInterval) {
-        choose(&course, after: &last, isLast: true)
-        look(&course)
-      }
-      let ticket = changed.ticket()
-      step = choose(&course, after: &last)
-      switch step {
-      case .remove(let victim, let epoch):
-        last = remove(victim, since: epoch, tells: tells)
-        if let last { course.add(last.outcome, of: victim) }
-        count += 1
-      case .later: break
-      case .blocked where waits: changed.wait(ticket)
-      case .blocked, .closed, .end: break loop
-      }
-    }
-    choose(&course, after: &last, isLast: true)
-    // Threads that wait for the end of a purge look again.
-    changed.signal()
-    // Another thread may have left it because of the last victim here.
-    if step != .blocked { carryOnPurge() }
-    if threads.hasLeftJobs { threads.runReady() }
-    if course.result.removed > 0 { synchronizeRemovals() }
-    return (course.result, isClosed: step == .closed)
-  }
-
-  /// Settles the last attempt and chooses the next victim, unless that was the last, in one hold of
-  /// the lock.
-  @discardableResult
-  private func choose(
-    _ course: inout TrimCourse, after attempt: inout Attempt?, isLast: Bool = false
-  ) -> EngineState.EvictionStep {
-    let (last, now) = (exchange(&attempt, with: nil), heldNow)
-    if isLast && last == nil { return .end }
-    let step = withState { [configuration] state -> EngineState.EvictionStep in
-      if let last {
-        let name = last.name
-        _ = state.settle(removal: last.removal, last.outcome, of: name, at: now)
-        state.counters.evictionTime += last.duration
-        // The change ends here and not when the file is gone. Otherwise an event of a file that
-        // takes the name in between would be compared with the victim's, and be ignored.
-        generations.end(name)
-        if !state.locks.giveBack(name) { return .later }
-      }
-      if isLast { return .end }
-      let step = state.chooseVictim(&course, configuration)
-      // In the same hold: a read that has opened the file must not index it any more.
-      if case .remove(let victim, _) = step { generations.begin(victim.entry.name) }
-      return step
-    }
-    guard let last else { return step }
-    if case .later = step { followLateEvents(of: last.name) }
-    changed.signal()
-    return step
-  }
-
-  /// Removes the file of a victim unless it was used or replaced since.
-  private func remove(_ victim: Victim, since epoch: NameLocks.Epoch, tells: Bool) -> Attempt {
-    let (entry, start) = (victim.entry, MonotonicTime.now)
-    let removal = Removal.evicted(victim, since: epoch, isTold: tells)
-    let outcome = unlink(
-      HeldName(name: entry.name, turn: NameLocks.Turn(epoch: epoch, phase: .open)),
-      .exactly(
-        inode: entry.inode, changeTime: entry.changeTime, unusedSince: entry.lastAccess),
-      removal, in: location.handle)
-    switch outcome {
-    case .removed: removals.tell(entry.name, victim.cause)
-    // What another process did leaves memory here, because the index changes next and the event
-    // will then compare equal.
-    case .changed: tell(.filesChanged([entry.name]))
-    case .failed: break
-    }
-    return Attempt(
-      removal: removal, name: entry.name, outcome: outcome,
-      duration: MonotonicTime.now.duration(since: start))
-  }
-}
-
 // Other processes, and the file system.
 extension DiskEngine {
   /// Takes in what other processes have done, and whether the file system has space again.
-  private func look(_ course: inout TrimCourse) {
-    if course.takeMissing() { startScan() }
+  private func look(_ progress: inout TrimProgress) {
+    if progress.takeMissing() { startScan() }
     lookAround()
-    guard course.isPurge, configuration.freeSpaceLimit != nil, missingBytes() == 0 else { return }
+    guard progress.isPurge, configuration.freeSpaceLimit != nil, missingBytes() == 0 else { return }
     withState { $0.evictions.purge?.missing = 0 }
   }
 
@@ -309,7 +354,7 @@ extension DiskEngine {
       return step
     }
     guard let plan else { return step == .retry }
-    let hasFreed = evict(TrimCourse(plan)).removal.removed > 0
+    let hasFreed = evict(TrimProgress(plan)).removal.removed > 0
     withState { $0.fullDisk.end(hasFreed: hasFreed) }
     fullDiskMark.wrappingAdd(1, ordering: .relaxed)
     changed.signal()

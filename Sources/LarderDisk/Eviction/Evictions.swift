@@ -15,7 +15,7 @@ struct Purge: Sendable {
   /// The entry that began it last, which stays.
   fileprivate(set) var spared: EntryName?
   /// Whether a thread carries it on, or has been asked to.
-  fileprivate var isCarriedOn = false
+  var isCarriedOn = false
 }
 
 /// The evictions of this process.
@@ -34,7 +34,7 @@ struct Evictions: Sendable {
   /// The purge that is going on. It ends when its goals are reached or another directory is held.
   var purge: Purge?
   /// The names of the entries that are being evicted.
-  fileprivate(set) var names: [EntryName] = []
+  var names: [EntryName] = []
   /// The damaged files that are to be removed.
   var damaged: Set<EntryName> = []
   /// The trims that wait for the scan, to remove and report the expired entries themselves.
@@ -121,43 +121,21 @@ extension EngineState {
     }
     return !configuration.isSizePassed(by: totals) && !configuration.isCountPassed(by: totals)
   }
+}
 
-  /// The next step of a thread that evicts.
-  enum EvictionStep: Sendable, Equatable {
-    /// Remove the file. The name is held, and the epoch is that of this moment.
-    case remove(Victim, NameLocks.Epoch)
-    /// Ask again, because the last name had events, which were followed first.
-    case later
-    /// Other threads hold the names of all entries that could go.
-    case blocked
-    /// Nothing more is to go.
-    case end
-    /// The engine is shut down, and another process may own the directory soon.
-    case closed
+extension DiskCache.Configuration {
+  /// Whether some totals exceed the size limit.
+  func isSizePassed(by totals: IndexTotals) -> Bool {
+    sizeLimit.map { sizeMeasure.of(totals) > UInt64($0) } ?? false
   }
 
-  /// Chooses the entry that goes next: holds its name, and takes it out of the index.
-  mutating func chooseVictim(
-    _ course: inout TrimCourse, _ configuration: DiskCache.Configuration
-  ) -> EvictionStep {
-    if phase.isShutDown { return .closed }
-    if course.isPurge {
-      guard let purge = evictions.purge else { return .end }
-      course.plan.setGoals(of: purge, stuck: catalog.index.stuckTotals, configuration)
-      course.freed = purge.freed
-    }
-    guard let victim = course.takeNext(from: &catalog.index, held: locks.held) else {
-      // A victim of another thread may come back, so the purge does not end before it is gone.
-      let isBlocked = course.isBlocked || course.isPurge && !evictions.names.isEmpty
-      if course.isPurge {
-        // Other threads hold all names that could go, so the purge is left to a later one.
-        if isBlocked { evictions.purge?.isCarriedOn = false } else { evictions.purge = nil }
-      }
-      return isBlocked ? .blocked : .end
-    }
-    let name = victim.entry.name
-    _ = locks.take(name)
-    evictions.names.append(name)
-    return .remove(victim, epoch)
+  /// Whether some totals exceed the count limit.
+  func isCountPassed(by totals: IndexTotals) -> Bool { totals.count > countLimit ?? .max }
+}
+
+extension DiskCache.SizeMeasure {
+  /// Returns the sum that this measure counts of some totals.
+  func of(_ totals: IndexTotals) -> UInt64 {
+    self == .bytes ? totals.byteCount : totals.allocatedByteCount
   }
 }

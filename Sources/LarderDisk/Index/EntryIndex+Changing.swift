@@ -106,21 +106,6 @@ extension EntryIndex {
   /// Packs an expiry. Later times count as never, so that the heap holds only what expires.
   private static func expiry(_ time: Timestamp) -> PackedTime { min(PackedTime(time), .never) }
 
-  /// Returns the slot and the proof of a name's entry, if its attribute and content were checked
-  /// for exactly this state of this file and for this key.
-  ///
-  /// Looks at the facts in place and puts no entry together.
-  func verified(
-    _ name: EntryName, inode: UInt64, changeTime: Timestamp, keyTag: UInt64
-  ) -> (slot: EntrySlot, proof: FileProof)? {
-    guard let slot = table.slot(of: name) else { return nil }
-    let facts = table.records[slot].facts
-    guard facts.inode == inode, facts.changeTime == PackedTime(changeTime),
-      let proof = facts.proof, proof.keyTag == keyTag
-    else { return nil }
-    return (slot, proof)
-  }
-
   /// Notes that the file of an entry was checked, if it is in the state that the index has.
   ///
   /// - Returns: The entry's slot; nil, with nothing noted, if the index has another state or none.
@@ -129,7 +114,7 @@ extension EntryIndex {
     // Two changes within a tick of the clock have one change time, so the sizes count as well.
     let checked = EntryFacts(entry)
     var known = table.records[slot].facts
-    known.proof = entry.proof
+    known.check = entry.check
     guard known == checked, byteCount(at: slot) == entry.byteCount,
       expiry(of: slot) == Self.expiry(entry.expiry)
     else { return nil }

@@ -43,10 +43,10 @@ struct EntryFacts: Sendable, Equatable {
   /// if the check proved that the file has no extended data.
   private var blocks: UInt32
   /// The lifetime in seconds, or one of the four numbers above the longest.
-  private var lifetime = unproven
+  private var lifetime = unchecked
 
   private static let noDataFlag: UInt32 = 1 << 31
-  private static let unproven = UInt32.max
+  private static let unchecked = UInt32.max
   private static let never = UInt32.max - 1
   private static let fixed = UInt32.max - 2
   private static let unknown = UInt32.max - 3
@@ -57,30 +57,30 @@ struct EntryFacts: Sendable, Equatable {
     changeTime = PackedTime(entry.changeTime)
     lengthBottom = UInt32(truncatingIfNeeded: entry.byteCount)
     blocks = UInt32(truncatingIfNeeded: entry.allocatedByteCount / 512)
-    proof = entry.proof
+    check = entry.check
   }
 
   private var blockCount: UInt32 { blocks & ~Self.noDataFlag }
 
   var allocatedByteCount: UInt64 { UInt64(blockCount) * 512 }
 
-  var proof: FileProof? {
+  var check: FileCheck? {
     get {
       let lifetime: Lifetime
       switch self.lifetime {
-      case Self.unproven: return nil
+      case Self.unchecked: return nil
       case Self.never: lifetime = .never
       case Self.fixed: lifetime = .fixed
       case Self.unknown: lifetime = .unknown
       default: lifetime = .seconds(self.lifetime)
       }
-      return FileProof(
+      return FileCheck(
         lifetime: lifetime, keyTag: keyTag, hasData: blocks & Self.noDataFlag == 0)
     }
     set {
       lifetime =
         switch newValue?.lifetime {
-        case nil: Self.unproven
+        case nil: Self.unchecked
         case .never: Self.never
         case .fixed: Self.fixed
         case .unknown: Self.unknown

@@ -86,6 +86,15 @@ extension DiskEngine {
     return (effects, result)
   }
 
+  /// Tells the memory tiers what the index has just learned of files, and counts that as told.
+  ///
+  /// Once the index knows a change, its event is ignored. Until memory knows it too, `catchUp`
+  /// returns false.
+  func tell(ofLearned names: [EntryName]) {
+    tell(.filesChanged(names))
+    withState { $0.untoldCount -= 1 }
+  }
+
   /// Looks at a name and takes over what it finds, while no other thread of this process changes
   /// the name. Its last change is in the index then, and the next one comes after.
   ///
@@ -215,6 +224,16 @@ extension DiskEngine {
     watching.advance(to: .ended)
     changed.signal()
     watching.stop(threads)
+  }
+
+  /// Tells the memory tiers that any file may have been replaced.
+  ///
+  /// - Complexity: O(n) for what the tiers hold, and a constant for the generations of all names.
+  func tellOfAnyChange() {
+    // A read that began earlier must not put back a value that is dropped here.
+    generations.beginAll()
+    tell(.anyChanged)
+    generations.endAll()
   }
 
   /// Goes on without events, after the system has refused them.

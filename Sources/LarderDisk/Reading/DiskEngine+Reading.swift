@@ -20,23 +20,51 @@ package struct FoundValue: ~Copyable {
   package consuming func takeDescriptor() -> FileDescriptor? { descriptor }
 }
 
-/// A read of a file, in two parts: `open` and `answer`. The first of these that applies ends it:
+/// The circumstances of one read.
+package struct ReadContext: Sendable {
+  let generation: EntryGenerations.Snapshot?
+  let extending: ExpirationExtending
+  let now: Timestamp
+  /// The time past its expiry for which a value is still found.
+  let staleness: Duration
+
+  /// A staleness longer than any value has been expired for. A read with it finds every value whose
+  /// file is there.
+  package static let anyStaleness = Duration.seconds(1 << 34)
+}
+
+/// What is known of a file that was opened.
+struct KnownFile: Sendable {
+  /// The check, if attributes and content were checked for this very file and key.
+  var check: FileCheck?
+  /// The expiry that the file will have when its pending use is written.
+  var pendingExpiry: Timestamp?
+  /// The expiry that a hit, which is counted, leaves to the file. Nil if nothing was counted,
+  /// because the file is not known, or is to be stamped at once.
+  var countedExpiry: Timestamp?
+  /// The lag with which a counted use has to reach the disk; nil if it need not.
+  var lag: Int64?
+}
+
+/// A read of a file, in two parts: `open` and `answer`. The first of these steps that applies ends
+/// it:
 ///
-/// 1. A value that waits to be written is served by `WriteBehind`, before `open`.
-/// 2. A name that an exclusive cache does not know is `.absent`. So is, during a removal of
-///    everything, any that the index does not hold.
-/// 3. The file cannot be opened: `.absent`, `.foreign` or `.unreadable` (`EntryReader.open`).
-/// 4. Its status objects: `.foreign`, `.otherOwner`, `.oversized` or `.expired`
+/// 1. The index shows that there is no file to read: `.absent`. An exclusive cache can tell, and so
+///    can every cache during a removal of everything.
+/// 2. The file cannot be opened: `.absent`, `.foreign` or `.unreadable` (`EntryReader.open`).
+/// 3. Its status objects: `.foreign`, `.otherOwner`, `.oversized` or `.expired`
 ///    (`EntryTrust.objection`).
+/// 4. This process has verified this state of the file (inode, change time) for this key. A short
+///    file is served, and its use counted, in one hold of the lock (`countIfVerified`). A long one
+///    skips the next two steps.
 /// 5. Its attributes object: `.otherVersion`, `.damaged`, `.otherKey` or `.unproven`
-///    (`EntryReader.examine`). A file that this process has checked (the index has its inode,
-///    change time and key tag as verified) skips this and the next.
-/// 6. The content does not match its hash: `.damaged`.
+///    (`EntryReader.examine`).
+/// 6. Its content does not match its hash: `.damaged` (`EntryReader.matches`).
 /// 7. The value is served, and the use counted (`countHit`).
 ///
-/// Before all that, the caller notes the name's generation. A change of the name moves it, and then
-/// neither memory nor the index keeps what this read found. Once a second the path is checked, and
-/// another directory there is followed (`followReplacement`).
+/// The caller has asked `WriteBehind` for a value that waits to be written, and has noted the
+/// name's generation. A change of the name moves it, and then neither memory nor the index keeps
+/// what this read found.
 extension DiskEngine {
   /// Opens the file of a key; returns nil for a miss that is counted.
   // Inlined, because handing an opened file on costs a fortieth of a miss.
@@ -44,6 +72,7 @@ extension DiskEngine {
   func open(
     _ subject: Subject, _ generation: EntryGenerations.Snapshot?
   ) throws(CacheError) -> EntryReader.Opening? {
+    // Once a second another directory at the path is followed.
     followReplacement()
     // Not while the name is being changed: a read may have found a new file that the index lacks.
     if configuration.mode == .exclusive, let generation,
@@ -98,15 +127,15 @@ extension DiskEngine {
     let isWhole = bytes?.count == Int(status.byteCount)
     let keyTag = subject.key.tag
     let known = withState { [recency] state in
-      state.countIfKnown(subject.name, keyTag, status, context, mayCount: isWhole, recency)
+      state.countIfVerified(subject.name, keyTag, status, context, mayCount: isWhole, recency)
     }
     if let lag = known.lag { planDrain(within: .nanoseconds(lag)) }
-    guard let expiry = known.countedExpiry, let proof = known.proof else {
+    guard let expiry = known.countedExpiry, let check = known.check else {
       return try answerInFull(descriptor, status, subject, purpose, context, known, bytes)
     }
     return FoundValue(
       descriptor: descriptor, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
-      bytes: bytes ?? [], extendedData: [], expiry: expiry, lifetime: proof.lifetime,
+      bytes: bytes ?? [], extendedData: [], expiry: expiry, lifetime: check.lifetime,
       generation: context.generation)
   }
 
@@ -132,19 +161,19 @@ extension DiskEngine {
       return miss(reason, name, status, context.generation)
     }
     let examination = try reader.read(
-      descriptor, status, subject.key, purpose, proof: known.proof, bytes)
+      descriptor, status, subject.key, purpose, checkedBefore: known.check, bytes)
     switch examination {
     case .rejected(let reason): return miss(reason, name, status, context.generation)
     case .accepted(let testimony):
-      let proof =
-        known.proof
-        ?? FileProof(
+      let check =
+        known.check
+        ?? FileCheck(
           lifetime: testimony.lifetime, keyTag: subject.key.tag, hasData: testimony.hasData)
-      let expiry = countHit(name, descriptor, status, proof, context)
+      let expiry = countHit(name, descriptor, status, check, context)
       return FoundValue(
         descriptor: descriptor, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
         bytes: testimony.content, extendedData: testimony.extendedData ?? [], expiry: expiry,
-        lifetime: proof.lifetime, generation: context.generation)
+        lifetime: check.lifetime, generation: context.generation)
     }
   }
 
@@ -185,16 +214,16 @@ extension DiskEngine {
   ///   too soon after the one before extends nothing.
   func countHit(
     _ name: EntryName, _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
-    _ proof: FileProof, _ context: ReadContext
+    _ check: FileCheck, _ context: ReadContext
   ) -> Timestamp {
     let expiry = status.modification.asExpiry
     let extended = context.extending.extendedExpiry(
-      of: expiry, lifetime: proof.lifetime, at: context.now)
+      of: expiry, lifetime: check.lifetime, at: context.now)
     let lag = recency.dueLag(
-      stored: status.lastAccess, now: context.now, lifetime: proof.lifetime, context.extending)
+      stored: status.lastAccess, now: context.now, lifetime: check.lifetime, context.extending)
     let (effects, (access, kept)) = learn(name) { state in
       state.use(
-        name, status, proof, at: context.now, isDue: lag ?? 0 > 0, extended: extended,
+        name, status, check, at: context.now, isDue: lag ?? 0 > 0, extended: extended,
         isCurrent: generations.isCurrent(context.generation), hasEvents: hasEvents)
     }
     // A file that is to be removed, or was replaced, gets no stamp.
@@ -206,5 +235,84 @@ extension DiskEngine {
     }
     planDrain(within: .nanoseconds(lag))
     return kept
+  }
+}
+
+// What a read asks of the state, and what it leaves there.
+extension EngineState {
+  /// Counts a miss and returns true if the index alone shows that there is no such entry.
+  mutating func missesKnownAbsent(_ name: EntryName, isCurrent: Bool) -> Bool {
+    guard isScanned, isCurrent, !catalog.index.contains(name) else { return false }
+    counters.countMiss(.absent)
+    return true
+  }
+
+  /// Returns what is known of a file that was opened, and counts a hit on it if it is verified.
+  ///
+  /// - Parameter mayCount: Whether the file was read already, so that a hit is one.
+  // Inlined, because nearly every read calls it.
+  @inline(__always)
+  mutating func countIfVerified(
+    _ name: EntryName, _ keyTag: UInt64, _ status: FileStatus, _ context: ReadContext,
+    mayCount: Bool, _ recency: Recency
+  ) -> KnownFile {
+    let known = catalog.index.verified(
+      name, inode: status.inode, changeTime: status.change, keyTag: keyTag)
+    var file = KnownFile(check: known?.check)
+    if mayCount, let known {
+      file.lag = recency.dueLag(
+        stored: status.lastAccess, now: context.now, lifetime: known.check.lifetime,
+        context.extending)
+    }
+    guard mayCount, let known, file.lag != 0 else {
+      file.lag = nil
+      file.pendingExpiry = catalog.uses.expiry(of: name, status)
+      return file
+    }
+    counters.countHit(of: status.byteCount)
+    let access = catalog.uses.issueAccess(at: context.now)
+    file.countedExpiry = catalog.use(
+      known.slot, of: name, status, at: access, isDue: file.lag != nil,
+      extended: context.extending.extendedExpiry(
+        of: status.modification.asExpiry, lifetime: known.check.lifetime, at: context.now))
+    return file
+  }
+
+  /// Counts a hit and notes the use, as `Catalog.use` does. Makes the file the entry of its name if
+  /// it is still that.
+  ///
+  /// - Returns: What follows, the time of the use, and the expiry that `Catalog.use` returns.
+  mutating func use(
+    _ name: EntryName, _ status: FileStatus, _ check: FileCheck, at now: Timestamp, isDue: Bool,
+    extended: Timestamp?, isCurrent: @autoclosure () -> Bool, hasEvents: @autoclosure () -> Bool
+  ) -> (Effects, (Timestamp, Timestamp)) {
+    counters.countHit(of: status.byteCount)
+    let access = catalog.uses.issueAccess(at: now)
+    let entry = IndexedEntry(name: name, status: status, lastAccess: access, check: check)
+    var (slot, effects) = (EntrySlot?.none, Effects())
+    if status.linkCount > 0 { slot = catalog.index.verify(entry) }
+    if slot == nil {
+      let hit = Evidence.hit(isUnlinked: status.linkCount == 0, hasEvents: hasEvents())
+      effects = settle(
+        Finding(name: name, met: entry, evidence: hit), isCurrent: isCurrent(), at: access)
+      if effects.contains(.isOlder), let newer = catalog.index.slot(of: name) {
+        catalog.index.use(newer, at: access)
+      }
+      if effects.isDisjoint(with: [.isOlder, .isStray]) {
+        catalog.index.upsert(entry, order: .mostRecent)
+        slot = catalog.index.slot(of: name)
+      }
+    }
+    guard let slot else { return (effects, (access, status.modification.asExpiry)) }
+    let kept = catalog.use(slot, of: name, status, at: access, isDue: isDue, extended: extended)
+    return (effects, (access, kept))
+  }
+
+  /// Notes a use of a value that was still waiting to be written when its file was sealed.
+  mutating func use(
+    _ name: EntryName, _ status: FileStatus, at access: Timestamp, isDue: Bool, extended: Timestamp?
+  ) {
+    guard let slot = catalog.index.slot(of: name) else { return }
+    _ = catalog.use(slot, of: name, status, at: access, isDue: isDue, extended: extended)
   }
 }

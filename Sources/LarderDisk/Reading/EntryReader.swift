@@ -12,19 +12,6 @@ package enum ReadPurpose: Sendable {
   case file
 }
 
-/// The circumstances of one read.
-package struct ReadContext: Sendable {
-  let generation: EntryGenerations.Snapshot?
-  let extending: ExpirationExtending
-  let now: Timestamp
-  /// The time past its expiry for which a value is still found.
-  let staleness: Duration
-
-  /// A staleness longer than any value has been expired for. A read with it finds every value whose
-  /// file is there.
-  package static let anyStaleness = Duration.seconds(1 << 34)
-}
-
 /// The opening and checking of an entry's file. It changes no state; the engine decides what a
 /// result means for the index and the statistics.
 package struct EntryReader: Sendable {
@@ -138,23 +125,23 @@ package struct EntryReader: Sendable {
   /// Reads what a purpose needs of a file whose status is fine, and checks attributes and content.
   ///
   /// - Parameters:
-  ///   - proof: What an earlier check has shown of this state of the file, so that none is needed.
+  ///   - check: What an earlier check has shown of this state of the file, so that none is needed.
   ///   - bytes: The content, if it has been read.
   func read(
     _ file: borrowing FileDescriptor, _ status: FileStatus, _ key: CacheKey,
-    _ purpose: ReadPurpose, proof: FileProof? = nil, _ bytes: [UInt8]? = nil
+    _ purpose: ReadPurpose, checkedBefore check: FileCheck? = nil, _ bytes: [UInt8]? = nil
   ) throws(Errno) -> Examination {
     var testimony = Testimony()
-    if proof == nil {
+    if check == nil {
       switch try examine(file, status, key) {
       case .accepted(let accepted): testimony = accepted
       case .rejected(let reason): return .rejected(reason)
       }
     }
-    if purpose != .value && proof?.hasData != false {
+    if purpose != .value && check?.hasData != false {
       testimony.extendedData = try Self.extendedData(of: file)
     }
-    let mustCheck = proof == nil && checksContent
+    let mustCheck = check == nil && checksContent
     if purpose == .file {
       if mustCheck, try !Self.matches(file, &testimony) { return .rejected(.damaged) }
       return .accepted(testimony)
@@ -277,4 +264,79 @@ extension CacheKey {
   /// A tag that distinguishes the key of a verified entry from another with the same MD5: the 64
   /// bits of the process's own seeded hash, which cannot be computed outside of the process.
   var tag: UInt64 { UInt64(truncatingIfNeeded: hashValue) }
+}
+
+/// The rules by which a file's status alone decides whether an entry can be served. They apply in
+/// the order of the format: type, owner, length, expiry. Checks of the content come after.
+package struct EntryTrust: Sendable {
+  /// The effective user when the directory was opened.
+  let user: UInt32
+  let directoryOwner: UInt32
+  /// The group that is trusted too; nil unless the directory is shared with a group.
+  let group: UInt32?
+  /// Whether the expiry counts. False for a fixture, because its stamps are those of its checkout.
+  let enforcesExpiry: Bool
+  /// The longest file that can have been stored under the limit; nil for any.
+  // A sparse file of any length is planted in no time. Without a limit it would be read in full.
+  var longest: UInt64?
+
+  /// Returns the reason why a file cannot be served; nil if there is none.
+  ///
+  /// - Parameter pending: The expiry that an extension will write, if one is under way.
+  package func objection(to status: FileStatus, pending: Timestamp?, now: Timestamp) -> MissReason?
+  {
+    if !status.isRegular { return .foreign }
+    // The owner comes before the expiry, because nothing that an untrusted user set is used.
+    if !isTrusted(status) { return .otherOwner }
+    if let longest, status.byteCount > longest { return .oversized }
+    let expiry = max(status.modification.asExpiry, pending ?? Timestamp(seconds: .min))
+    return hasExpired(expiry, at: now) ? .expired : nil
+  }
+
+  /// Whether an expiry counts as past.
+  package func hasExpired(_ expiry: Timestamp, at now: Timestamp) -> Bool {
+    enforcesExpiry && expiry.hasCome(at: now)
+  }
+
+  /// Whether the owner or the group of a file is trusted, so that it counts as an entry.
+  package func isTrusted(_ status: FileStatus) -> Bool {
+    status.owner == user || status.owner == directoryOwner || status.owner == 0
+      || status.group == group
+  }
+
+  /// Makes an index entry of the file that has a name now; nil if it is not an entry's.
+  func entry(_ name: EntryName, _ status: FileStatus) -> IndexedEntry? {
+    status.isRegular && isTrusted(status) ? IndexedEntry(name: name, status: status) : nil
+  }
+}
+
+/// The reason why a read found nothing.
+@nonexhaustive
+public enum MissReason: String, Sendable, Hashable, CaseIterable {
+  /// There is no file of that name.
+  case absent
+  /// The expiry is past.
+  case expired
+  /// The content does not match its hash, or the attribute is malformed, or the file is empty
+  /// although nothing says that it should be. The file is removed in the background, except on a
+  /// network file system: there it may be whole, and this machine's view of it out of date.
+  case damaged
+  /// The file was proven to hold the value of another key with the same MD5.
+  case otherKey
+  /// The file was written by another version of the format.
+  case otherVersion
+  /// Something that is not a regular file has the name.
+  case foreign
+  /// The file belongs to a user that is not trusted here.
+  case otherOwner
+  /// The file is longer than the size limit, so it was not stored under that limit. It is not read,
+  /// and stays until it is evicted or its key is stored again.
+  case oversized
+  /// The file does not prove its key, and the configuration asks for proof.
+  case unproven
+  /// The file could not be read: EACCES, EIO, ESTALE, ENOTCONN, ESHUTDOWN and the like.
+  case unreadable
+  /// The bytes are those that were stored, but the caller's coder cannot decode them. Counted in
+  /// addition to the hit on disk.
+  case undecodable
 }

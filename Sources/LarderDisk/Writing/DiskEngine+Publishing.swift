@@ -66,7 +66,7 @@ extension DiskEngine {
     let (name, key) = (request.subject.name, request.subject.key)
     let entry = IndexedEntry(
       name: name, status: status, lastAccess: seal.lastAccess,
-      proof: FileProof(
+      check: FileCheck(
         lifetime: seal.lifetime, keyTag: key.tag, hasData: !seal.extendedData.isEmpty))
     // Compared after the epoch was read, so that one of the two shows another directory.
     let isInPlace = directory === location.handle
@@ -167,13 +167,13 @@ extension DiskEngine {
     guard case .file(let file, let status) = try openFile(of: subject.name),
       objection(to: status, of: subject.name, at: heldNow) == nil
     else { return nil }
-    let proof = withState { state in
+    let check = withState { state in
       state.catalog.index.verified(
         subject.name, inode: status.inode, changeTime: status.change, keyTag: subject.key.tag)?
-        .proof
+        .check
     }
     do throws(Errno) {
-      let examination = try reader.read(file, status, subject.key, purpose, proof: proof)
+      let examination = try reader.read(file, status, subject.key, purpose, checkedBefore: check)
       if case .accepted(let testimony) = examination { return testimony }
     } catch .noMemory {
       // The file is sparse and longer than the memory can hold.

@@ -20,16 +20,14 @@ enum Removal: Sendable {
   case cleared(IndexedEntry, count: Int)
   /// The file was published around the beginning of a removal of everything.
   case withdrawn(CacheKey)
-  /// A plan chose the entry, at this epoch. With whether memory forgets the value as well. The
-  /// value of an entry that a limit evicts may stay in memory for one granularity, because the disk
-  /// does not know of uses there.
-  case evicted(Victim, since: NameLocks.Epoch, isTold: Bool)
+  /// A plan chose the entry, at this epoch.
+  case evicted(Victim, since: NameLocks.Epoch)
 
   var cause: RemovalCause {
     switch self {
     case .chosen, .cleared, .withdrawn: .explicit
     case .damaged: .corrupt
-    case .evicted(let victim, _, _): victim.cause
+    case .evicted(let victim, _): victim.cause
     }
   }
 
@@ -40,25 +38,6 @@ enum Removal: Sendable {
     case .withdrawn(let key): key
     case .damaged, .cleared, .evicted: nil
     }
-  }
-}
-
-extension EngineObservers {
-  /// Tells the memory tiers of the removal of a name's file, before or after it.
-  func tell(of removal: Removal, _ name: EntryName) {
-    if isEmpty { return }
-    switch removal {
-    case .cleared, .evicted(_, _, isTold: false): return
-    case .chosen(let key):
-      // The key is the file's and untrusted. It decides only which value leaves memory.
-      if let key { tell(.entryChanged(Subject(key: key, name: name))) }
-      // Most files record no key, so the name alone decides on loads.
-      supersedeLoads { $0.name == name }
-    case .damaged, .withdrawn, .evicted: break
-    }
-    // Not `.entryChanged` for `withdrawn`, which would supersede loads that began after the removal
-    // of everything. Those must be stored.
-    tell(.filesChanged([name]))
   }
 }
 
@@ -105,7 +84,7 @@ extension EngineState {
     // It was counted when the index took the store over.
     case .withdrawn: return false
     case .chosen, .damaged: if isRemoved { catalog.remove(name) }
-    case .evicted(let victim, let epoch, _):
+    case .evicted(let victim, let epoch):
       evictions.end(name, freed: outcome.hasFreed ? victim.entry.allocatedByteCount : 0)
       // What was removed or replaced as a whole since the choice does not come back.
       guard epoch == self.epoch else { break }

@@ -71,12 +71,12 @@ struct `The catalog` {
     hadChanged: Bool
   ) {
     var (catalog, known) = (Catalog(), entry)
-    known.proof = FileProof(lifetime: .seconds(9), keyTag: 5, hasData: false)
+    known.check = FileCheck(lifetime: .seconds(9), keyTag: 5, hasData: false)
     known.lastAccess = Timestamp(seconds: 9)
     _ = catalog.adopt(known, order: .mostRecent)
     let earlier = hadChanged ? Timestamp(seconds: 70) : known.changeTime
     (known.changeTime, known.expiry) = (Timestamp(seconds: 80), Timestamp(seconds: 90))
-    (known.proof, known.lastAccess) = (nil, Timestamp(seconds: 3))
+    (known.check, known.lastAccess) = (nil, Timestamp(seconds: 3))
     let isChanged = catalog.restamp(
       name, from: IndexSample.status(of: known, changed: earlier),
       to: IndexSample.status(of: known))
@@ -99,7 +99,7 @@ struct `The catalog` {
     var catalog = scanning()
     catalog.uses.forgetAll()
     var verified = entry
-    verified.proof = FileProof(lifetime: .never, keyTag: 5, hasData: false)
+    verified.check = FileCheck(lifetime: .never, keyTag: 5, hasData: false)
     catalog.index.upsert(verified, order: .byLastAccess)
     catalog.index.upsert(IndexSample.entry(2), order: .mostRecent)
     let status = IndexSample.status(of: entry)

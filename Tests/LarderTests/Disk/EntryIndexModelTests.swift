@@ -98,11 +98,11 @@ private struct Run {
       case 4: checked.expiry = other.expiry
       default: break
       }
-      checked.proof = other.proof ?? checked.proof
+      checked.check = other.check ?? checked.check
     }
     var isKnown = false
     if var known = model.entries[checked.name] {
-      known.proof = checked.counted.proof
+      known.check = checked.counted.check
       isKnown = known == checked.counted
     }
     if isKnown { model.change(checked.name) { $0 = checked } }
@@ -113,14 +113,14 @@ private struct Run {
   private mutating func find() {
     let (name, inode) = (name(), inode())
     let known = model.entries[name]
-    let tag = Bool.random(using: &random) ? known?.proof?.keyTag ?? 0 : 0
+    let tag = Bool.random(using: &random) ? known?.check?.keyTag ?? 0 : 0
     let change = Bool.random(using: &random) ? time() : known?.changeTime ?? time()
     let isIt =
       known.map {
-        $0.proof?.keyTag == tag && $0.inode == inode && $0.changeTime == change.counted
+        $0.check?.keyTag == tag && $0.inode == inode && $0.changeTime == change.counted
       } ?? false
-    let found = index.verified(name, inode: inode, changeTime: change, keyTag: tag)?.proof
-    expect(found, isIt ? known?.proof : nil, "verified")
+    let found = index.verified(name, inode: inode, changeTime: change, keyTag: tag)?.check
+    expect(found, isIt ? known?.check : nil, "verified")
   }
 
   private mutating func remove() {
@@ -180,10 +180,10 @@ extension Run {
     .min, -1, 0, 1, 1 << 31, 1 << 33 - 1, 1 << 33, 1 << 34 - 1, 1 << 34, .max,
   ]
 
-  private mutating func proof() -> FileProof? {
+  private mutating func check() -> FileCheck? {
     let all: [Lifetime?] = [nil, .never, .fixed, .unknown, .seconds(0), .seconds(.max)]
     return all[Int.random(in: 0..<all.count, using: &random)].map {
-      FileProof(
+      FileCheck(
         lifetime: $0, keyTag: .random(in: 0...(.max), using: &random),
         hasData: .random(using: &random))
     }
@@ -195,7 +195,7 @@ extension Run {
     return IndexedEntry(
       name: name(), byteCount: .random(in: 0...most, using: &random),
       allocatedByteCount: .random(in: 0...most, using: &random) / 512 * 512, lastAccess: time(),
-      expiry: isFinite ? time() : .never, inode: inode(), changeTime: time(), proof: proof())
+      expiry: isFinite ? time() : .never, inode: inode(), changeTime: time(), check: check())
   }
 
   mutating func compare() {

@@ -27,7 +27,7 @@ struct EntryIndexTests {
       allocatedByteCount: 1 << 39, lastAccess: Timestamp(seconds: 5, nanoseconds: 999_999_999),
       expiry: Timestamp(seconds: 6, nanoseconds: 1), inode: .max,
       changeTime: Timestamp(seconds: 7, nanoseconds: 2),
-      proof: FileProof(lifetime: .seconds(3), keyTag: 0xfed_cba9_8765_4321, hasData: false))
+      check: FileCheck(lifetime: .seconds(3), keyTag: 0xfed_cba9_8765_4321, hasData: false))
     let index = IndexSample.index([entry])
     #expect(index.entry(named: entry.name) == entry)
     #expect(index.totals.byteCount == 1 << 39 + 1 && index.totals.allocatedByteCount == 1 << 39)
@@ -36,14 +36,14 @@ struct EntryIndexTests {
   @Test(arguments: [.never, .fixed, .unknown, .seconds(0), .seconds(.max - 4)] as [Lifetime])
   func `every lifetime is kept`(lifetime: Lifetime) {
     var entry = IndexSample.entry(1)
-    entry.proof = FileProof(lifetime: lifetime, keyTag: 1, hasData: true)
-    #expect(IndexSample.index([entry]).entry(named: entry.name)?.proof == entry.proof)
+    entry.check = FileCheck(lifetime: lifetime, keyTag: 1, hasData: true)
+    #expect(IndexSample.index([entry]).entry(named: entry.name)?.check == entry.check)
   }
 
   @Test func `a file is recognised as one key's by all 64 bits of the key's tag`() {
     var entry = IndexSample.entry(1)
     let tag: UInt64 = 0xfed_cba9_8765_4321
-    entry.proof = FileProof(lifetime: .never, keyTag: tag, hasData: false)
+    entry.check = FileCheck(lifetime: .never, keyTag: tag, hasData: false)
     let index = IndexSample.index([entry])
     func isRecognised(_ tag: UInt64) -> Bool {
       index.verified(

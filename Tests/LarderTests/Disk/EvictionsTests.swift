@@ -26,9 +26,9 @@ struct `The evictions of a process` {
 
   /// Chooses, and returns the number of the entry; nil if none was chosen.
   private func choose(
-    _ course: inout TrimCourse, in state: inout EngineState
+    _ progress: inout TrimProgress, in state: inout EngineState
   ) -> (victim: Victim, epoch: NameLocks.Epoch)? {
-    guard case .remove(let victim, let epoch) = state.chooseVictim(&course, configuration) else {
+    guard case .remove(let victim, let epoch) = state.chooseVictim(&progress, configuration) else {
       return nil
     }
     return (victim, epoch)
@@ -36,17 +36,17 @@ struct `The evictions of a process` {
 
   private func settle(
     _ chosen: (victim: Victim, epoch: NameLocks.Epoch), _ outcome: RemovalOutcome,
-    _ course: inout TrimCourse, in state: inout EngineState
+    _ progress: inout TrimProgress, in state: inout EngineState
   ) {
-    course.add(outcome, of: chosen.victim)
+    progress.add(outcome, of: chosen.victim)
     _ = state.settle(
-      removal: .evicted(chosen.victim, since: chosen.epoch, isTold: false), outcome,
+      removal: .evicted(chosen.victim, since: chosen.epoch), outcome,
       of: chosen.victim.entry.name, at: Timestamp(seconds: 1_000))
     let isFree = state.locks.giveBack(chosen.victim.entry.name)
     #expect(isFree)
   }
 
-  private var purging: TrimCourse { TrimCourse(purgingAt: Timestamp(seconds: 1_000)) }
+  private var purging: TrimProgress { TrimProgress(purgingAt: Timestamp(seconds: 1_000)) }
 
   @Test func `a purge begins when a limit is passed, once, and one thread is asked`() {
     var state = state(10)
@@ -100,12 +100,12 @@ struct `The evictions of a process` {
   @Test func `a chosen entry has left the totals, and its name is held`() throws {
     var state = state(11)
     state.beginPurge(configuration, sparing: nil)
-    var course = purging
-    let chosen = try #require(choose(&course, in: &state))
+    var progress = purging
+    let chosen = try #require(choose(&progress, in: &state))
     let name = IndexSample.name(0)
     #expect(chosen.victim.entry.name == name && state.catalog.index.totals.count == 10)
     #expect(state.locks.held == [name] && state.evictions.names == [name])
-    settle(chosen, .removed, &course, in: &state)
+    settle(chosen, .removed, &progress, in: &state)
     #expect(state.locks.isEmpty && state.evictions.names.isEmpty)
   }
 
@@ -114,11 +114,11 @@ struct `The evictions of a process` {
     state.beginPurge(configuration, sparing: IndexSample.name(10))
     _ = state.evictions.claimPurge()
     for number in [0, 2] { _ = state.locks.take(IndexSample.name(number)) }
-    var course = purging
+    var progress = purging
     var chosen: [Int] = []
-    while let next = choose(&course, in: &state) {
+    while let next = choose(&progress, in: &state) {
       chosen += [next.victim].numbers
-      settle(next, .removed, &course, in: &state)
+      settle(next, .removed, &progress, in: &state)
     }
     #expect(chosen == [1, 3, 4, 5, 6, 7] && state.evictions.purge == nil)
     // Nothing else is left.
@@ -128,7 +128,7 @@ struct `The evictions of a process` {
     state.beginPurge(configuration, sparing: IndexSample.name(11))
     _ = state.locks.take(IndexSample.name(10))
     _ = state.evictions.claimPurge()
-    if case .blocked = state.chooseVictim(&course, configuration) {
+    if case .blocked = state.chooseVictim(&progress, configuration) {
       #expect(state.evictions.hasUnclaimedPurge)
     } else {
       Issue.record("not blocked")
@@ -141,19 +141,19 @@ struct `The evictions of a process` {
     state.catalog.uses.note(
       IndexSample.name(0), IndexSample.status(of: IndexSample.entry(0)),
       access: Timestamp(seconds: 5), expiry: nil)
-    var course = purging
+    var progress = purging
     // It failed: it keeps its use and is not chosen again.
-    settle(try #require(choose(&course, in: &state)), .failed, &course, in: &state)
+    settle(try #require(choose(&progress, in: &state)), .failed, &progress, in: &state)
     #expect(state.catalog.index.stuckTotals.count == 1 && !state.catalog.uses.isEmpty)
     // It changed: it takes its place by what the file says.
     var changed = IndexSample.entry(1, used: 50)
     changed.changeTime = Timestamp(seconds: 70)
-    settle(try #require(choose(&course, in: &state)), .changed(changed), &course, in: &state)
+    settle(try #require(choose(&progress, in: &state)), .changed(changed), &progress, in: &state)
     #expect(state.catalog.index.numbers() == [2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 0])
     // It is gone.
-    settle(try #require(choose(&course, in: &state)), .changed(nil), &course, in: &state)
+    settle(try #require(choose(&progress, in: &state)), .changed(nil), &progress, in: &state)
     #expect(state.catalog.index.totals.count == 10 && state.snapshot.removals.isEmpty)
-    #expect(course.result.removed == 0 && course.result.failed == 1)
+    #expect(progress.result.removed == 0 && progress.result.failed == 1)
   }
 
   @Test(arguments: [true, false])
@@ -163,11 +163,11 @@ struct `The evictions of a process` {
     for outcome in [RemovalOutcome.removed, .failed, .changed(IndexSample.entry(0))] {
       var state = state(11)
       state.beginPurge(configuration, sparing: nil)
-      var course = purging
-      let chosen = try #require(choose(&course, in: &state))
+      var progress = purging
+      let chosen = try #require(choose(&progress, in: &state))
       if isReplaced { _ = state.forgetDirectory() } else { _ = state.beginClearing() }
       if isReplaced { state.catalog.index.upsert(IndexSample.entry(0), order: .byLastAccess) }
-      settle(chosen, outcome, &course, in: &state)
+      settle(chosen, outcome, &progress, in: &state)
       #expect(state.catalog.index.numbers() == (isReplaced ? [0] : []))
       #expect(state.catalog.index.stuck.nodes.count == 0)
     }
@@ -176,14 +176,14 @@ struct `The evictions of a process` {
   @Test func `missing space is free when as many bytes were removed, here or elsewhere`() throws {
     var state = state(5)
     state.beginPurge(configuration, sparing: nil, missing: 3 * 4096)
-    var course = purging
+    var progress = purging
     for outcome in [RemovalOutcome.removed, .changed(nil), .failed, .removed] {
-      settle(try #require(choose(&course, in: &state)), outcome, &course, in: &state)
+      settle(try #require(choose(&progress, in: &state)), outcome, &progress, in: &state)
     }
-    #expect(choose(&course, in: &state) == nil && state.evictions.purge == nil)
+    #expect(choose(&progress, in: &state) == nil && state.evictions.purge == nil)
     state.beginPurge(configuration, sparing: nil, missing: 3 * 4096)
     state.evictions.purge?.missing = 0
-    #expect(choose(&course, in: &state) == nil && state.catalog.index.totals.count == 2)
+    #expect(choose(&progress, in: &state) == nil && state.catalog.index.totals.count == 2)
   }
 
   @Test func `a process looks around before it has stored a share of the room`() {
@@ -211,25 +211,25 @@ struct `The evictions of a process` {
     var index = IndexSample.index([IndexSample.entry(0)])
     var plan = TrimPlan(now: Timestamp(seconds: 0), protected: nil)
     plan.maximumCount = 0
-    var course = TrimCourse(plan)
+    var progress = TrimProgress(plan)
     for _ in 0..<2 {
-      let next = course.takeNext(from: &index)
+      let next = progress.takeNext(from: &index)
       let victim = try #require(next)
       index.upsert(victim.entry, order: .byLastAccess)
-      course.add(.changed(victim.entry), of: victim)
+      progress.add(.changed(victim.entry), of: victim)
     }
-    #expect(course.takeNext(from: &index) == nil)
+    #expect(progress.takeNext(from: &index) == nil)
   }
 
   @Test func `a thread gives up when every look finds another change`() {
-    var (index, course) = (IndexSample.index((0..<200).map { IndexSample.entry($0) }), purging)
+    var (index, progress) = (IndexSample.index((0..<200).map { IndexSample.entry($0) }), purging)
     var plan = TrimPlan(now: Timestamp(seconds: 0), protected: nil)
     plan.maximumCount = 0
-    course = TrimCourse(plan)
+    progress = TrimProgress(plan)
     var count = 0
-    while let victim = course.takeNext(from: &index) {
+    while let victim = progress.takeNext(from: &index) {
       index.upsert(victim.entry, order: .byLastAccess)
-      course.add(.changed(victim.entry), of: victim)
+      progress.add(.changed(victim.entry), of: victim)
       count += 1
     }
     #expect(count == 128 && index.totals.count == 200)

@@ -68,16 +68,16 @@ struct IndexPartsTests {
     #expect(chunks.count == 3_000 && chunks[2_500] == 5 && chunks[2_499] == 1)
   }
 
-  @Test func `blocks and proof leave each other alone`() {
+  @Test func `blocks and check leave each other alone`() {
     var facts = EntryFacts(IndexSample.entry(1))
-    #expect(facts.proof == nil && facts.allocatedByteCount == 4096)
+    #expect(facts.check == nil && facts.allocatedByteCount == 4096)
     for hasData in [true, false] {
-      let proof = FileProof(lifetime: .unknown, keyTag: .max, hasData: hasData)
-      facts.proof = proof
-      #expect(facts.proof == proof && facts.allocatedByteCount == 4096 && facts.inode == 2)
+      let check = FileCheck(lifetime: .unknown, keyTag: .max, hasData: hasData)
+      facts.check = check
+      #expect(facts.check == check && facts.allocatedByteCount == 4096 && facts.inode == 2)
     }
-    facts.proof = nil
-    #expect(facts.proof == nil && facts.allocatedByteCount == 4096 && facts.inode == 2)
+    facts.check = nil
+    #expect(facts.check == nil && facts.allocatedByteCount == 4096 && facts.inode == 2)
   }
 
   @Test func `a number belongs to an extension as long as it is in use`() throws {

@@ -106,8 +106,8 @@ extension IndexedEntry {
     entry.lastAccess = lastAccess.counted
     entry.expiry = min(expiry.counted, .never)
     entry.changeTime = changeTime.counted
-    if case .seconds(let count) = proof?.lifetime {
-      entry.proof?.lifetime = .seconds(min(count, .max - 4))
+    if case .seconds(let count) = check?.lifetime {
+      entry.check?.lifetime = .seconds(min(count, .max - 4))
     }
     return entry
   }
