@@ -146,7 +146,7 @@ extension DiskCache {
   @usableFromInline
   func isMemoryCurrent() -> Bool { engine.catchUp() }
 
-  /// Returns a key with the name that it has in this cache.
+  /// Returns a key with its entry's name: the MD5 of the key, and this cache's file extension.
   ///
   /// The digest is computed here, in the caller's thread and outside of every lock.
   package func subject(_ key: some CacheKeyConvertible) -> Subject {

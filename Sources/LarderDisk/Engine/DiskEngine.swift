@@ -96,9 +96,9 @@ package final class DiskEngine: Sendable {
   @discardableResult
   func acquire(_ name: EntryName, readsClock: Bool = true) -> HeldName {
     if readsClock { readOwnClock() }
-    let turn = wait { $0.take(name) }
+    let (epoch, phase) = wait { $0.take(name) }
     generations.begin(name)
-    return HeldName(name: name, turn: turn)
+    return HeldName(name: name, epoch: epoch, phase: phase)
   }
 
   func release(_ name: EntryName) {

@@ -53,8 +53,8 @@ struct EngineState: Sendable {
   }
 
   /// Takes a name; returns nil if another thread holds it.
-  mutating func take(_ name: EntryName) -> NameLocks.Turn? {
-    locks.take(name) ? NameLocks.Turn(epoch: epoch, phase: phase) : nil
+  mutating func take(_ name: EntryName) -> (epoch: NameLocks.Epoch, phase: Phase)? {
+    locks.take(name) ? (epoch, phase) : nil
   }
 
   /// Whether a name counts as free in this process although its file may still be on disk, because
@@ -105,6 +105,8 @@ struct EngineState: Sendable {
 enum Phase: Comparable, Sendable {
   case open, ending, shutDown, ended
 
+  /// Whether the last object is being closed, so that no new change of a name may begin.
+  var isEnding: Bool { self >= .ending }
   /// Whether no scan goes on and nothing is chosen to be evicted any more.
   var isShutDown: Bool { self >= .shutDown }
 

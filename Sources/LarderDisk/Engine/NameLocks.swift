@@ -12,15 +12,6 @@ struct NameLocks: Sendable {
   /// The held names that have events which their holders must follow.
   private var marked: Set<EntryName> = []
 
-  /// The state of the directory and of the engine when a thread took a name.
-  struct Turn: Sendable {
-    let epoch: Epoch
-    let phase: Phase
-    /// Whether the last object is being closed, so that no new change may begin. The end waits for
-    /// names that are held.
-    var isEnding: Bool { phase >= .ending }
-  }
-
   /// The numbers of clearings and of directory replacements. If one differs later, the facts read
   /// before are void.
   struct Epoch: Sendable, Equatable {

@@ -54,14 +54,6 @@ extension DiskEngine {
   /// The number of steps between two looks at other processes' changes and the free space.
   private static let lookInterval = 16
 
-  /// An attempt to remove a victim's file. The thread that made it still holds the name.
-  private struct Attempt: Sendable {
-    let removal: Removal
-    let name: EntryName
-    let outcome: RemovalOutcome
-    let duration: Duration
-  }
-
   /// Evicts entry by entry, until the plan is fulfilled.
   ///
   /// - Parameters:
@@ -136,7 +128,7 @@ extension DiskEngine {
   /// Removes the file of a victim unless it was used or replaced since.
   private func remove(_ victim: Victim, since epoch: NameLocks.Epoch, tells: Bool) -> Attempt {
     let (entry, start) = (victim.entry, MonotonicTime.now)
-    let held = HeldName(name: entry.name, turn: NameLocks.Turn(epoch: epoch, phase: .open))
+    let held = HeldName(name: entry.name, epoch: epoch, phase: .open)
     // Also before the file is removed, because a reader that misses it on the disk must not find it
     // in memory afterwards.
     if tells { tell(.filesChanged([entry.name])) }
@@ -155,6 +147,14 @@ extension DiskEngine {
       removal: .evicted(victim, since: epoch), name: entry.name, outcome: outcome,
       duration: MonotonicTime.now.duration(since: start))
   }
+}
+
+/// An attempt to remove a victim's file. The thread that made it still holds the name.
+private struct Attempt: Sendable {
+  let removal: Removal
+  let name: EntryName
+  let outcome: RemovalOutcome
+  let duration: Duration
 }
 
 // The choice.

@@ -91,7 +91,7 @@ extension DiskEngine {
   /// Once the index knows a change, its event is ignored. Until memory knows it too, `catchUp`
   /// returns false.
   func tell(ofLearned names: [EntryName]) {
-    tell(.filesChanged(names))
+    observers.tell(.filesChanged(names))
     withState { $0.untoldCount -= 1 }
   }
 

@@ -16,11 +16,11 @@ extension DiskEngine {
       return rejected(request.isExclusive ? .alreadyPresent : .declined)
     }
     // A value that was accepted before the end began is written all the same.
-    if held.turn.isEnding && request.accepted == nil { throw closedError("store") }
+    if held.phase.isEnding && request.accepted == nil { throw closedError("store") }
     if request.isExclusive, try !isVacant(request.subject, held) {
       return rejected(.alreadyPresent)
     }
-    var epoch = held.turn.epoch
+    var epoch = held.epoch
     // Read again: if a clearing has removed the value, this store comes after the clearing.
     if request.isExclusive { epoch.clearCount = clearCount }
     // Memory forgets the old value before the new one is visible, because a reader that has found

@@ -27,7 +27,7 @@ extension DiskEngine {
     defer { release(name) }
     if request?.isWanted?() == false { return false }
     // The failed store of a value that was accepted before goes through.
-    if held.turn.isEnding && request?.accepted == nil { throw closedError("remove") }
+    if held.phase.isEnding && request?.accepted == nil { throw closedError("remove") }
     // Also before the file is removed, because a reader that misses it on the disk must not find it
     // in memory afterwards.
     forget(subject, of: request, whileHeld)
@@ -124,7 +124,7 @@ extension DiskEngine {
   ) -> BulkRemoval {
     let outcome = changing(name) { held in
       if isPassed() { return RemovalOutcome.changed(nil) }
-      guard !held.turn.isEnding else {
+      guard !held.phase.isEnding else {
         noteUpkeepFailure(.shutDown)
         return .failed
       }
@@ -146,7 +146,7 @@ extension DiskEngine {
     runAside { [self] in
       let outcome = changing(name) { held in
         // After the end another process may own the directory.
-        held.turn.phase.isShutDown || hidesFile(named: name)
+        held.phase.isShutDown || hidesFile(named: name)
           ? .changed(nil) : remove(held, .exactly(status), .damaged)
       }
       if outcome.isRemoved { synchronizeRemovals() }

@@ -36,7 +36,7 @@ extension DiskEngine {
       request.onChange?(
         PublishedValue(
           byteCount: Int(fresh.byteCount), expiry: fresh.modification.asExpiry,
-          lifetime: attribute?.lifetime ?? .unknown, clearCount: held.turn.epoch.clearCount))
+          lifetime: attribute?.lifetime ?? .unknown, clearCount: held.epoch.clearCount))
       return true
     }
     return outcome ?? false
@@ -81,7 +81,7 @@ extension DiskEngine {
     try revalidate(isUrgent: false, mayMake: false, operation)
     let held = acquire(name)
     defer { release(name) }
-    if held.turn.isEnding { throw closedError(operation) }
+    if held.phase.isEnding { throw closedError(operation) }
     let opening = try openFile(of: name)
     do throws(Errno) {
       switch consume opening {
@@ -109,7 +109,7 @@ extension DiskEngine {
       file, attribute, access: access, expiry: expiry, in: location.handle)
     guard fresh.linkCount > 0 else { return nil }
     let entry = IndexedEntry(name: held.name, status: fresh, lastAccess: access)
-    let epoch = held.turn.epoch
+    let epoch = held.epoch
     return withState { $0.settle(stamped: entry, order: order, since: epoch) } ? fresh : nil
   }
 }

@@ -7,8 +7,10 @@ import LarderSystem
 /// Meanwhile no other thread of this process changes the file; another process may.
 struct HeldName: ~Copyable {
   let name: EntryName
-  /// The state of the directory and of the engine when the name was taken.
-  let turn: NameLocks.Turn
+  /// The numbers of clearings and of directory replacements when the name was taken.
+  let epoch: NameLocks.Epoch
+  /// The phase of the engine then.
+  let phase: Phase
 
   /// What a look at a file must show, so that the file goes.
   enum Judged {

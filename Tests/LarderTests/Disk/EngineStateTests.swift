@@ -117,7 +117,7 @@ struct `The state of an engine` {
     var state = EngineState()
     let first = state.take(name)
     let other = state.take(name)
-    #expect(first?.epoch == state.epoch && first?.isEnding == false && other == nil)
+    #expect(first?.epoch == state.epoch && first?.phase.isEnding == false && other == nil)
     let mustWalk = state.beginClearing().mustWalk
     #expect(mustWalk && state.epoch.clearCount == 1)
     _ = state.forgetDirectory()
@@ -125,7 +125,7 @@ struct `The state of an engine` {
     state.phase.advance(to: .ending)
     let isFree = state.locks.giveBack(name)
     let last = state.take(name)
-    #expect(isFree && last?.epoch == state.epoch && last?.isEnding == true)
+    #expect(isFree && last?.epoch == state.epoch && last?.phase.isEnding == true)
   }
 
   @Test func `a second removal of everything hides what was stored during the first`() {
