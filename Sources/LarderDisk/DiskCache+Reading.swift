@@ -17,6 +17,42 @@ extension DiskCache {
     return try read(subject(key), for: .value, extending: extending)?.bytes
   }
 
+  /// Returns a key with its entry's name: the MD5 of the key, and this cache's file extension.
+  ///
+  /// The digest is computed here, in the caller's thread and outside of every lock.
+  package func subject(_ key: some CacheKeyConvertible) -> Subject {
+    let key = key.cacheKey
+    return Subject(key: key, name: EntryName(key, fileExtension: fileExtension))
+  }
+
+  /// Finds, checks and reads a value and counts the use. Counts an error that it throws.
+  package func read(
+    _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending? = nil,
+    staleness: Duration = .zero
+  ) throws(CacheError) -> FoundValue? {
+    let extending = extending ?? configuration.extending
+    do throws(CacheError) {
+      while true {
+        // A change of the name from here on moves the generation, and nothing keeps what this read
+        // finds.
+        let generation = engine.generations.snapshot(of: subject.name)
+        // A value that waits to be written answers before the file, which is older.
+        if let behind, behind.mayHoldValues {
+          let context = ReadContext(
+            generation: generation, extending: extending, now: engine.now, staleness: staleness)
+          if let answer = try behind.answer(subject, for: purpose, context) { return answer }
+        }
+        guard let opening = try engine.open(subject, generation) else { return nil }
+        // One was accepted meanwhile, and is newer than the file.
+        if behind?.value(of: subject.name, since: generation) != nil { continue }
+        return try engine.answer(
+          opening, subject, for: purpose, generation, extending: extending, staleness: staleness)
+      }
+    } catch {
+      throw engine.counted(error)
+    }
+  }
+
   /// Returns the value stored under a key with its extended data, expiry and last access, all read
   /// from one open file. Counts as a use.
   ///
@@ -84,34 +120,6 @@ extension DiskCache {
 
 // What `Cache` asks.
 extension DiskCache {
-  /// Finds, checks and reads a value and counts the use. Counts an error that it throws.
-  package func read(
-    _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending? = nil,
-    staleness: Duration = .zero
-  ) throws(CacheError) -> FoundValue? {
-    let extending = extending ?? configuration.extending
-    do throws(CacheError) {
-      while true {
-        // A change of the name from here on moves the generation, and nothing keeps what this read
-        // finds.
-        let generation = engine.generations.snapshot(of: subject.name)
-        // A value that waits to be written answers before the file, which is older.
-        if let behind, behind.mayHoldValues {
-          let context = ReadContext(
-            generation: generation, extending: extending, now: engine.now, staleness: staleness)
-          if let answer = try behind.answer(subject, for: purpose, context) { return answer }
-        }
-        guard let opening = try engine.open(subject, generation) else { return nil }
-        // One was accepted meanwhile, and is newer than the file.
-        if behind?.value(of: subject.name, since: generation) != nil { continue }
-        return try engine.answer(
-          opening, subject, for: purpose, generation, extending: extending, staleness: staleness)
-      }
-    } catch {
-      throw engine.counted(error)
-    }
-  }
-
   /// Whether an expiry counts as past now.
   package func hasExpired(_ expiry: Timestamp) -> Bool {
     engine.reader.trust.hasExpired(expiry, at: engine.now)
@@ -145,14 +153,6 @@ extension DiskCache {
   /// Takes in every change by other processes until now, and returns whether that was possible.
   @usableFromInline
   func isMemoryCurrent() -> Bool { engine.catchUp() }
-
-  /// Returns a key with its entry's name: the MD5 of the key, and this cache's file extension.
-  ///
-  /// The digest is computed here, in the caller's thread and outside of every lock.
-  package func subject(_ key: some CacheKeyConvertible) -> Subject {
-    let key = key.cacheKey
-    return Subject(key: key, name: EntryName(key, fileExtension: fileExtension))
-  }
 }
 
 /// The open file of an entry's value.

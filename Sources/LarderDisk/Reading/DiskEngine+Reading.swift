@@ -33,19 +33,6 @@ package struct ReadContext: Sendable {
   package static let anyStaleness = Duration.seconds(1 << 34)
 }
 
-/// What is known of a file that was opened.
-struct KnownFile: Sendable {
-  /// The check, if attributes and content were checked for this very file and key.
-  var check: FileCheck?
-  /// The expiry that the file will have when its pending use is written.
-  var pendingExpiry: Timestamp?
-  /// The expiry that a hit, which is counted, leaves to the file. Nil if nothing was counted,
-  /// because the file is not known, or is to be stamped at once.
-  var countedExpiry: Timestamp?
-  /// The lag with which a counted use has to reach the disk; nil if it need not.
-  var lag: Int64?
-}
-
 /// A read of a file, in two parts: `open` and `answer`. The first of these steps that applies ends
 /// it:
 ///
@@ -145,7 +132,56 @@ extension DiskEngine {
     status.byteCount <= 1 << 20 && context.staleness == .zero && !isOnNetwork
       && reader.trust.objection(to: status, pending: nil, now: context.now) == nil
   }
+}
 
+/// What is known of a file that was opened.
+struct KnownFile: Sendable {
+  /// The check, if attributes and content were checked for this very file and key.
+  var check: FileCheck?
+  /// The expiry that the file will have when its pending use is written.
+  var pendingExpiry: Timestamp?
+  /// The expiry that a hit, which is counted, leaves to the file. Nil if nothing was counted,
+  /// because the file is not known, or is to be stamped at once.
+  var countedExpiry: Timestamp?
+  /// The lag with which a counted use has to reach the disk; nil if it need not.
+  var lag: Int64?
+}
+
+extension EngineState {
+  /// Returns what is known of a file that was opened, and counts a hit on it if it is verified.
+  ///
+  /// - Parameter mayCount: Whether the file was read already, so that a hit is one.
+  // Inlined, because nearly every read calls it.
+  @inline(__always)
+  mutating func countIfVerified(
+    _ name: EntryName, _ keyTag: UInt64, _ status: FileStatus, _ context: ReadContext,
+    mayCount: Bool, _ recency: Recency
+  ) -> KnownFile {
+    let known = catalog.index.verified(
+      name, inode: status.inode, changeTime: status.change, keyTag: keyTag)
+    var file = KnownFile(check: known?.check)
+    if mayCount, let known {
+      file.lag = recency.dueLag(
+        stored: status.lastAccess, now: context.now, lifetime: known.check.lifetime,
+        context.extending)
+    }
+    guard mayCount, let known, file.lag != 0 else {
+      file.lag = nil
+      file.pendingExpiry = catalog.uses.expiry(of: name, status)
+      return file
+    }
+    counters.countHit(of: status.byteCount)
+    let access = catalog.uses.issueAccess(at: context.now)
+    file.countedExpiry = catalog.use(
+      known.slot, of: name, status, at: access, isDue: file.lag != nil,
+      extended: context.extending.extendedExpiry(
+        of: status.modification.asExpiry, lifetime: known.check.lifetime, at: context.now))
+    return file
+  }
+}
+
+// If that file is not known to be good, and after a miss.
+extension DiskEngine {
   /// - Parameter bytes: The content, if it has been read.
   private func answerInFull(
     _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
@@ -245,37 +281,6 @@ extension EngineState {
     guard isScanned, isCurrent, !catalog.index.contains(name) else { return false }
     counters.countMiss(.absent)
     return true
-  }
-
-  /// Returns what is known of a file that was opened, and counts a hit on it if it is verified.
-  ///
-  /// - Parameter mayCount: Whether the file was read already, so that a hit is one.
-  // Inlined, because nearly every read calls it.
-  @inline(__always)
-  mutating func countIfVerified(
-    _ name: EntryName, _ keyTag: UInt64, _ status: FileStatus, _ context: ReadContext,
-    mayCount: Bool, _ recency: Recency
-  ) -> KnownFile {
-    let known = catalog.index.verified(
-      name, inode: status.inode, changeTime: status.change, keyTag: keyTag)
-    var file = KnownFile(check: known?.check)
-    if mayCount, let known {
-      file.lag = recency.dueLag(
-        stored: status.lastAccess, now: context.now, lifetime: known.check.lifetime,
-        context.extending)
-    }
-    guard mayCount, let known, file.lag != 0 else {
-      file.lag = nil
-      file.pendingExpiry = catalog.uses.expiry(of: name, status)
-      return file
-    }
-    counters.countHit(of: status.byteCount)
-    let access = catalog.uses.issueAccess(at: context.now)
-    file.countedExpiry = catalog.use(
-      known.slot, of: name, status, at: access, isDue: file.lag != nil,
-      extended: context.extending.extendedExpiry(
-        of: status.modification.asExpiry, lifetime: known.check.lifetime, at: context.now))
-    return file
   }
 
   /// Counts a hit and notes the use, as `Catalog.use` does. Makes the file the entry of its name if
