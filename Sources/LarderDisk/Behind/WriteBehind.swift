@@ -201,23 +201,18 @@ extension WriteBehind {
     }
   }
 
-  /// Ends a removal.
+  /// Ends a removal, whose files are hidden no more.
   ///
-  /// - Parameter reveal: Ends it for the files, which are hidden until then.
   /// - Returns: The values that are gone and had no file.
-  func endClearing(with reveal: () -> Void) -> BulkRemoval {
+  func endClearing() -> BulkRemoval {
     var result = BulkRemoval()
     for name in hiddenNames {
-      // With the name held: a thread that was publishing the value when it was hidden removes the
-      // file before, which is hidden until then, and counts it.
-      let old = engine.changing(name, readsClock: false) { _ in withTable { $0.takeHidden(name) } }
-      guard let old else { continue }
+      guard let old = withTable({ $0.takeHidden(name) }) else { continue }
       result.removed += 1
       result.byteCount.addSaturating(UInt64(old.bytes.count))
       engine.count { $0.countRemoval(.explicit) }
       engine.removals.tell(name, key: old.subject.key, .explicit)
     }
-    reveal()
     changed.signal()
     // Called with no name held and nothing hidden, because this thread writes the values itself if
     // the system has no thread left, and a store waits for room while files are hidden.

@@ -74,7 +74,7 @@ extension DiskEngine {
       state.evictions.spend(measure == .bytes ? entry.byteCount : entry.allocatedByteCount)
       let publication = state.settle(
         published: entry, order: request.accepted == nil ? .mostRecent : .byLastAccess,
-        isLoad: request.isLoad, isInPlace: isInPlace, since: epoch)
+        isInPlace: isInPlace, since: epoch)
       if isOnNetwork, case .indexed = publication {
         state.serverClock.learn(from: status, since: seal.begin)
       }
@@ -83,9 +83,8 @@ extension DiskEngine {
     switch publication {
     case .cleared:
       // A reader may have seen the value before the removal began and must not see it after. The
-      // removal keeps files that are stored after its start, so the store itself removes this one,
-      // and before the removal's end, which waits for values that are not settled.
-      _ = remove(held, .unwritten(entry), .withdrawn(key))
+      // removal keeps files that it has not listed, so the store itself removes this one.
+      if !remove(held, .unwritten(entry), .withdrawn(key)).isRemoved { lookHeld(name) }
       _ = request.onSettled?(nil)
     case .astray:
       _ = request.onSettled?(nil)

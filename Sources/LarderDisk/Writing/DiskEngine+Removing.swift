@@ -212,8 +212,8 @@ extension DiskEngine {
       // would remove the files of that one.
       walk(progress, in: handle, behind)
     }
-    let reveal = { [self] in withState { $0.clearing.reveal() } }
-    if let behind { progress.add(behind.endClearing(with: reveal)) } else { reveal() }
+    withState { $0.clearing.reveal() }
+    if let behind { progress.add(behind.endClearing()) }
     // The walk may have missed files that other processes stored meanwhile.
     rescanIfMissed()
     progress.finish()
@@ -245,6 +245,7 @@ extension DiskEngine {
       progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
       passesOver(nil, count, behind)
     }
+    for name in withState({ $0.locks.held }) { changing(name, readsClock: false) { _ in } }
   }
 
   /// Passes over a hidden entry whose status cannot be read, or all that are left with nil. They
@@ -253,7 +254,7 @@ extension DiskEngine {
   /// - Returns: Whether it was hidden.
   @discardableResult
   private func passesOver(_ name: EntryName?, _ count: Int, _ behind: WriteBehind?) -> Bool {
-    let isHidden = withState { state in
+    let isHidden = finds { state in
       let isHidden = name.map { state.hidesFile(named: $0) } ?? state.clearing.hidesFiles
       if isHidden { state.catalog.scans.reset() }
       return isHidden

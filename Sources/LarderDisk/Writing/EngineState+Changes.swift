@@ -9,7 +9,7 @@ import LarderSystem
 /// | `chosen` | explicit | forgets the key and the file, and supersedes loads, before and after |
 /// | `damaged` | corrupt | forgets the file, before and after |
 /// | `cleared` | explicit | is told as a whole; of a file that stays, now |
-/// | `withdrawn` | explicit; counted before | forgets the file |
+/// | `withdrawn` | explicit | forgets the file |
 /// | `evicted` | evicted or expired | forgets the file for a trim, or if it was not removed here |
 enum Removal: Sendable {
   /// The caller chose the entry by its file, which may record its key.
@@ -81,8 +81,7 @@ extension EngineState {
   ) -> Bool {
     let isRemoved = outcome.isRemoved
     switch removal {
-    // It was counted when the index took the store over.
-    case .withdrawn: return false
+    case .withdrawn: break
     case .chosen, .damaged: if isRemoved { catalog.remove(name) }
     case .evicted(let victim, let epoch):
       evictions.end(name, freed: outcome.hasFreed ? victim.entry.allocatedByteCount : 0)
@@ -162,10 +161,9 @@ extension EngineState {
 
   /// Takes over a file that a store has published, and counts the store. The caller holds the name.
   ///
-  /// A store around the beginning of a removal of everything counts as made before it. After the
-  /// end of the removal this holds for a load alone, because its origin was read before.
+  /// A store that held the name when a removal of everything began counts as made before it.
   mutating func settle(
-    published entry: IndexedEntry, order: EntryIndex.Placement = .mostRecent, isLoad: Bool = false,
+    published entry: IndexedEntry, order: EntryIndex.Placement = .mostRecent,
     isInPlace: Bool = true, since epoch: NameLocks.Epoch
   ) -> Publication {
     counters.countStore(of: entry.byteCount)
@@ -173,11 +171,8 @@ extension EngineState {
       catalog.uses.take(entry.name)
       return .astray
     }
-    let isLate =
-      clearing.hasBegun(since: epoch.clearCount) || isLoad && clearing.count != epoch.clearCount
-    if isLate {
+    if clearing.count != epoch.clearCount {
       catalog.remove(entry.name)
-      counters.countRemoval(.explicit)
       return .cleared
     }
     let isReplacing = catalog.adopt(entry, order: order)

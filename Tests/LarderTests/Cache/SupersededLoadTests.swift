@@ -90,14 +90,15 @@ extension `Superseded loads` {
     #expect(try await cache.disk.value(forKey: "key") == Array("newer".utf8))
   }
 
-  @Test func `a load is not stored after a removal of everything that ran while it was`()
+  @Test func `a load is not stored beside a removal of everything that began while it was`()
     async throws
   {
     let cache = try open()
     // The load holds its name and has been judged, and has no file yet that the removal could find.
+    let progress = Shared<RemovalProgress?>(nil)
     let removal: @Sendable () -> Void = {
       do {
-        try cache.removeAll()
+        progress.value = try cache.removeAllInBackground()
       } catch {
         Issue.record(error)
       }
@@ -107,19 +108,21 @@ extension `Superseded loads` {
     #expect(scene.faults.struckCount == 1)
     #expect(try await cache.value(forKey: "key") == nil)
     #expect(try scene.names.isEmpty)
+    try progress.value?.wait()
     try scene.expectConsistent(cache.disk)
   }
 
   /// Removes everything when it is told that a value is about to be stored.
   private final class Remover: EngineObserver {
     let disk: DiskCache
+    let progress = Shared<RemovalProgress?>(nil)
 
     init(_ disk: DiskCache) { self.disk = disk }
 
     func hear(of change: DiskChange) {
       guard case .entryChanges = change else { return }
       do {
-        try disk.removeAll()
+        progress.value = try disk.removeAllInBackground()
       } catch {
         Issue.record(error)
       }
@@ -173,6 +176,7 @@ extension `Superseded loads` {
     #expect(try await cache.value(forKey: "key") { "loaded" } == "loaded")
     cache.disk.engine.observers.remove(ObjectIdentifier(remover))
     #expect(try await cache.value(forKey: "key") == nil)
+    try remover.progress.value?.wait()
     try await cache.flush()
     #expect(try scene.names.isEmpty)
     try scene.expectConsistent(cache.disk)

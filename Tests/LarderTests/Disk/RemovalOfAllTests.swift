@@ -105,47 +105,77 @@ extension `A removal of everything` {
     #expect(try cache.count() == 0 && scene.names.isEmpty)
   }
 
-  @Test func `waits for the removal of a waiting value's file that came after its walk`() throws {
-    let cache = try scene.open { $0.writeBehindLimit = 1 << 20 }
+  /// Stores a value under "k" whose file gets its name after a removal has listed the directory, so
+  /// that the store takes it back. What is planned happens when it does.
+  ///
+  /// - Returns: The removal, held at the gate where it removes the file of "old", and the end of
+  ///   the store.
+  private func storeAfterWalk(
+    _ cache: DiskCache, _ walking: Gate, _ fault: FaultInjector.Fault
+  ) throws -> (progress: RemovalProgress, stored: Gate) {
     try cache.store([1], forKey: "old")
     try cache.flush()
-    let (publishing, walking, removing) = (Gate(), Gate(), Gate())
+    let (publishing, stored) = (Gate(), Gate())
     scene.faults.plan(.before { publishing.pass() }, for: .linkat)
-    try cache.store([2], forKey: "k")
+    try startThread {
+      do { try cache.store([2], forKey: "k") } catch { Issue.record(error) }
+      stored.pass()
+    }
     publishing.waitUntilReached()
     scene.faults.plan(.before { walking.pass() }, for: .unlinkat, at: 1)
-    scene.faults.plan(.before { removing.pass() }, for: .unlinkat, at: 2)
+    scene.faults.plan(fault, for: .unlinkat, at: 2)
     let progress = try cache.removeAllInBackground()
     walking.waitUntilReached()
     publishing.open()
+    return (progress, stored)
+  }
+
+  @Test(arguments: [nil, 1 << 20])
+  func `waits for a store that takes its file back`(writeBehindLimit: Int?) throws {
+    let cache = try scene.open { $0.writeBehindLimit = writeBehindLimit }
+    let (walking, removing) = (Gate(), Gate())
+    let (progress, stored) = try storeAfterWalk(cache, walking, .before { removing.pass() })
     removing.waitUntilReached()
     walking.open()
     removing.expectToHold { _ = try progress.wait() }
+    stored.waitUntilReached()
+    stored.open()
     #expect(try cache.value(forKey: "k") == nil && scene.names.isEmpty)
+    #expect(cache.statistics.removals == [.explicit: 2])
     try scene.expectConsistent(cache)
   }
 
-  @Test func `takes the file of a load that has begun before it, whoever stamps the file`() throws {
+  @Test func `leaves a file as an entry that its store cannot take back`() throws {
+    let cache = try scene.open()
+    _ = try cache.count()
+    let walking = Gate()
+    let (progress, stored) = try storeAfterWalk(cache, walking, .errno(.ioError))
+    stored.waitUntilReached()
+    stored.open()
+    walking.open()
+    #expect(try progress.wait().removed == 1)
+    #expect(try cache.count() == 1 && cache.value(forKey: "k") == [2])
+    #expect(cache.statistics.removals == [.explicit: 1])
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `takes the file of a store begun before it, whoever stamps the file`() throws {
     let cache = try scene.open()
     let (gate, happening, stored) = (Gate(), Happening(), Counter())
     let path = scene.file("k")
     scene.faults.plan(.before { gate.pass() }, for: .linkat)
     try startThread {
-      do {
-        var request = cache.request("k", .never, [])
-        request.isLoad = true
-        let bytes: [UInt8] = [1]
-        _ = try cache.engine.store(bytes.span, request)
-      } catch { Issue.record(error) }
+      do { try cache.store([1], forKey: "k") } catch { Issue.record(error) }
       stored.add()
       happening.tell()
     }
     gate.waitUntilReached()
-    try cache.removeAll()
+    let progress = try cache.removeAllInBackground()
     // Moves the change time between the store's own look and its removal.
-    scene.faults.plan(.before { _ = unsafe chmod(path, 0o640) }, for: .fstatat)
+    scene.faults.plan(.before { _ = unsafe chmod(path, 0o640) }, for: .fstatat, onwards: true)
     gate.open()
     #expect(happening.wait { stored.value == 1 })
+    try progress.wait()
     #expect(try scene.names.isEmpty && cache.value(forKey: "k") == nil)
   }
 

@@ -29,16 +29,6 @@ struct `The removal of everything` {
     #expect(!clearing.isRunning && clearing.count == 1)
   }
 
-  @Test func `concerns a store that began before it, for as long as it hides files`() {
-    var clearing = Clearing()
-    let count = clearing.count
-    #expect(!clearing.hasBegun(since: count))
-    clearing.begin(remaining: IndexTotals())
-    #expect(clearing.hasBegun(since: count) && !clearing.hasBegun(since: clearing.count))
-    clearing.reveal()
-    #expect(!clearing.hasBegun(since: count))
-  }
-
   @Test func `counts down the files that remain, and not below none`() {
     let index = IndexSample.index([IndexSample.entry(1), IndexSample.entry(2)])
     var clearing = begun(remaining: index.totals)
