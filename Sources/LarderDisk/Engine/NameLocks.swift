@@ -34,8 +34,8 @@ struct NameLocks: Sendable {
   mutating func giveBack(_ name: EntryName) -> Bool {
     if takeMark(of: name) { return false }
     guard let index = held.firstIndex(of: name) else { return true }
-    held.swapAt(index, held.count - 1)
-    held.removeLast()
+    let last = held.removeLast()
+    if index < held.count { held[index] = last }
     return true
   }
 

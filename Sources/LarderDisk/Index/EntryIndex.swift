@@ -89,15 +89,17 @@ package struct EntryIndex: Sendable {
   }
 
   /// Returns the length, from the 8 bits with the name and the 32 with the facts.
+  // This function and the next are inlined, because a call copies the whole index.
+  @inline(__always)
   func byteCount(at slot: EntrySlot) -> UInt64 {
     UInt64(table.identities[slot].lengthTop) << 32 | UInt64(table.records[slot].facts.lengthBottom)
   }
 
   /// Returns the totals of one entry.
+  @inline(__always)
   func sizes(of slot: EntrySlot) -> IndexTotals {
-    IndexTotals(
-      byteCount: byteCount(at: slot),
-      allocatedByteCount: table.records[slot].facts.allocatedByteCount)
+    let allocated = table.records[slot].facts.allocatedByteCount
+    return IndexTotals(byteCount: byteCount(at: slot), allocatedByteCount: allocated)
   }
 
   /// Returns a mark for every slot that there is now, with none set.

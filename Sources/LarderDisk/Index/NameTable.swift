@@ -86,8 +86,8 @@ struct NameTable<Record: Sendable>: Sendable {
 
   /// Takes a name out and gives its slot back.
   mutating func remove(_ slot: EntrySlot) {
-    unchain(slot)
     let identity = identities[slot]
+    unchain(slot, identity)
     extensions.endUse(of: identity.extensionNumber)
     // The digest stays, because the extension's number alone marks a slot as free.
     identities[slot] = Identity(
@@ -141,12 +141,6 @@ struct NameTable<Record: Sendable>: Sendable {
     return bucket < buckets.count ? bucket : bucket & (mask >> 1)
   }
 
-  /// Returns the bucket of an entry.
-  func bucket(of slot: EntrySlot) -> Int {
-    let identity = identities[slot]
-    return bucket(of: identity.digest, identity.extensionNumber)
-  }
-
   /// Adds a bucket, and moves the slots to it that belong there by their hash. They come from the
   /// bucket that it is split from.
   private mutating func addBucket() {
@@ -160,24 +154,23 @@ struct NameTable<Record: Sendable>: Sendable {
     buckets[source] = .none
     // Both chains come out reversed, which has no effect.
     while slot != .none {
-      let next = identities[slot].next
-      let bucket = bucket(of: slot)
+      let identity = identities[slot]
+      let bucket = bucket(of: identity.digest, identity.extensionNumber)
       identities[slot].next = buckets[bucket]
       buckets[bucket] = slot
-      slot = next
+      slot = identity.next
     }
   }
 
   /// Takes a slot out of its chain.
-  private mutating func unchain(_ slot: EntrySlot) {
-    let bucket = bucket(of: slot)
-    let next = identities[slot].next
+  private mutating func unchain(_ slot: EntrySlot, _ identity: Identity) {
+    let bucket = bucket(of: identity.digest, identity.extensionNumber)
     var before = buckets[bucket]
     guard before != slot else {
-      buckets[bucket] = next
+      buckets[bucket] = identity.next
       return
     }
     while identities[before].next != slot { before = identities[before].next }
-    identities[before].next = next
+    identities[before].next = identity.next
   }
 }

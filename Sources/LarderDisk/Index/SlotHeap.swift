@@ -60,6 +60,8 @@ struct SlotHeap: Sendable {
     set(node, at: position, in: &table)
   }
 
+  // Inlined, because a removal comes here for each level of the heap.
+  @inline(__always)
   private mutating func set(_ node: StampedSlot, at position: Int, in table: inout EntryTable) {
     nodes[position] = node
     if placesExpiries {

@@ -25,6 +25,8 @@ extension DiskEngine {
     }
     let held = acquire(name)
     defer { release(name) }
+    // Beside the next look at the request, because looks that are apart copy it once each.
+    let cause = request == nil ? RemovalCause.explicit : .replaced
     if request?.isWanted?() == false { return false }
     // The failed store of a value that was accepted before goes through.
     if held.phase.isEnding && request?.accepted == nil { throw closedError("remove") }
@@ -43,7 +45,6 @@ extension DiskEngine {
     // A value that waits goes after the file. If the file stayed, reads would find it, and it is
     // older.
     let hasDropped = onSettled?(nil) == true
-    let cause = request == nil ? RemovalCause.explicit : .replaced
     let isCounted = hasDropped || outcome.isRemoved && !wasHidden
     withState { state in
       state.catalog.remove(name)
@@ -77,9 +78,7 @@ extension DiskEngine {
 
   /// Throws if the cache may not change its directory.
   func checkWritable(_ operation: String) throws(CacheError) {
-    if isReadOnly {
-      throw CacheError(.readOnly, operation: operation, path: location.path)
-    }
+    if isReadOnly { throw CacheError(.readOnly, operation: operation, path: location.path) }
   }
 }
 

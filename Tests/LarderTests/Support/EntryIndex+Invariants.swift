@@ -45,9 +45,12 @@ extension NameTable {
       while slot != .none {
         found += 1
         if !isUsed(slot) { return "a free slot is in a chain" }
-        if self.bucket(of: slot) != bucket { return "a slot is in another's chain" }
+        let identity = identities[slot]
+        if self.bucket(of: identity.digest, identity.extensionNumber) != bucket {
+          return "a slot is in another's chain"
+        }
         if found > count { return "more slots are in chains than have names" }
-        slot = identities[slot].next
+        slot = identity.next
       }
     }
     if found != count { return "\(found) slots are in chains, \(count) have names" }
