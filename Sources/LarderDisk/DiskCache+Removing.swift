@@ -24,8 +24,8 @@ extension DiskCache {
     try engine.remove(name, subject, onSettled: behind?.dropping(name), whileHeld: whileHeld)
   }
 
-  /// Removes every entry and waits for the end. Entries that other processes store meanwhile may
-  /// stay. Goes on past a failure.
+  /// Removes every entry and waits for the end, and for stores that were giving a file its name.
+  /// Entries that other processes store meanwhile may stay. Goes on past a failure.
   ///
   /// - Throws: `CacheError`, as `removeAllInBackground()` and `RemovalProgress.wait()` do.
   @discardableResult

@@ -72,6 +72,8 @@ struct Backlog: Sendable {
   private(set) var hidden: [NameMap<Value>] = []
   /// The cost of the hidden values.
   private(set) var hiddenCost = 0
+  /// What was hidden and was stored anew or removed since, which is never put back.
+  var superseded: [EntryName: (subject: Subject, byteCount: Int)] = [:]
   /// The threads that wait for room, in the order in which they came.
   private(set) var line: [ThreadIdentity] = []
   private var reservedCost = 0
@@ -141,6 +143,7 @@ extension Backlog {
   /// Adds a value.
   mutating func add(_ write: Write) {
     let name = write.subject.name
+    supersede(name)
     let old = turns[name]?.newer ?? due[name] ?? waiting[name]
     valueCost += write.cost - (old?.write.cost ?? 0)
     put(
@@ -169,11 +172,12 @@ extension Backlog {
     put(value)
   }
 
-  /// Drops the values of a name.
+  /// Drops the values of a name. One that is hidden does not come back.
   ///
   /// - Returns: Whether there was a value.
   @discardableResult
   mutating func drop(_ name: EntryName) -> Bool {
+    supersede(name)
     guard !isEmpty else { return false }
     let turn = turns.removeValue(forKey: name)
     let others = [due.removeValue(forKey: name), waiting.removeValue(forKey: name)]
@@ -210,9 +214,16 @@ extension Backlog {
     return newest
   }
 
-  /// Puts a value back that was hidden, unless there is a newer one.
-  mutating func putBack(_ write: Write) {
-    if self[write.subject.name] == nil { add(write) }
+  /// Takes out what is hidden of a name that is counted by its file.
+  mutating func forgetHidden(_ name: EntryName) {
+    takeHidden(name)
+    superseded[name] = nil
+  }
+
+  /// Takes out what is hidden of a name for good.
+  mutating func supersede(_ name: EntryName) {
+    guard !hidden.isEmpty, let old = takeHidden(name) else { return }
+    superseded[name] = (old.subject, old.bytes.count)
   }
 }
 

@@ -45,8 +45,9 @@ final class WriteBehind: Sendable {
     let (result, _) = table.withLock { table in
       defer {
         // Stored under the lock, so that an earlier value cannot overwrite a later one.
-        if holdsValues.load(ordering: .relaxed) == table.isEmpty {
-          holdsValues.store(!table.isEmpty, ordering: .releasing)
+        let holds = !table.isEmpty || !table.hidden.isEmpty
+        if holdsValues.load(ordering: .relaxed) != holds {
+          holdsValues.store(holds, ordering: .releasing)
         }
       }
       return (body(&table), table.takeSpent())
@@ -59,7 +60,7 @@ final class WriteBehind: Sendable {
     changed.wait { withTable(condition) }
   }
 
-  /// Whether the table had values at some moment during the call.
+  /// Whether the table had values, or hid some, at some moment during the call.
   var mayHoldValues: Bool { holdsValues.load(ordering: .acquiring) }
 
   /// The value that waits under a name.
@@ -194,7 +195,7 @@ extension WriteBehind {
     for name in name.map({ [$0] }) ?? hiddenNames {
       withTable { table in
         let isHidden = engine.clearCount == count && engine.hidesFile(named: name)
-        if isHidden, let write = table.takeHidden(name) { table.putBack(write) }
+        if isHidden, let write = table.takeHidden(name) { table.add(write) }
       }
       // After it is back: a reader that missed it meanwhile must not keep the older file's value.
       engine.generations.outdateReaders(of: name)
@@ -206,12 +207,12 @@ extension WriteBehind {
   /// - Returns: The values that are gone and had no file.
   func endClearing() -> BulkRemoval {
     var result = BulkRemoval()
-    for name in hiddenNames {
-      guard let old = withTable({ $0.takeHidden(name) }) else { continue }
+    for name in hiddenNames { withTable { $0.supersede(name) } }
+    for (subject, byteCount) in withTable({ exchange(&$0.superseded, with: [:]) }).values {
       result.removed += 1
-      result.byteCount.addSaturating(UInt64(old.bytes.count))
+      result.byteCount.addSaturating(UInt64(byteCount))
       engine.count { $0.countRemoval(.explicit) }
-      engine.removals.tell(name, key: old.subject.key, .explicit)
+      engine.removals.tell(subject.name, key: subject.key, .explicit)
     }
     changed.signal()
     // Called with no name held and nothing hidden, because this thread writes the values itself if
@@ -220,8 +221,7 @@ extension WriteBehind {
     return result
   }
 
-  /// The names of hidden values. One that several removals of everything have hidden is there as
-  /// often.
+  /// The names of hidden values.
   private var hiddenNames: [EntryName] {
     withTable(\.hidden).flatMap { $0.names(in: 0..<$0.slotCount) }
   }

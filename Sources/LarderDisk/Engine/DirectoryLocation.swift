@@ -257,7 +257,7 @@ package final class DirectoryLocation: Sendable {
         throw .notConnected
       }
       try checkMount(of: fresh)
-      held.withLock { $0.parent = fresh }
+      _ = held.withLock { exchange(&$0.parent, with: fresh) }
       return try follow(name, in: fresh, mayMake: mayMake)
     }
   }

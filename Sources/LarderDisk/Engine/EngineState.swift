@@ -14,6 +14,8 @@ import LarderSystem
 /// | `chooseVictim` | an entry is to be evicted | catalog, evictions, locks |
 /// | `settle(published:)` | a file has got its name | catalog, clearing |
 /// | `settle(removal:)` | a file was removed, or stays | catalog, clearing, evictions |
+/// | `settle(stamped:)` | a file was stamped to be an entry | catalog |
+/// | `settle(useOf:)` | the stamp of a use was written | catalog |
 /// | `settle(_:)` | a look, an event, a scan or a read has shown a file | catalog, locks |
 ///
 /// All other functions of the state change one part, or call these. Counting is beside all of this:
@@ -71,7 +73,7 @@ struct EngineState: Sendable {
   }
 
   /// Hides everything. The clearing must be able to begin.
-  mutating func beginClearing() -> (progress: RemovalProgress, mustWalk: Bool) {
+  mutating func beginClearing() -> (progress: RemovalProgress, walk: Int?) {
     defer { catalog.removeAll() }
     return clearing.begin(remaining: isScanned ? catalog.index.totals : IndexTotals())
   }

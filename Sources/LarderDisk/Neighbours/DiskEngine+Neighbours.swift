@@ -125,14 +125,13 @@ extension DiskEngine {
 
   /// Follows the events of a name that came while it was held, and gives the name back.
   func followLateEvents(of name: EntryName) {
-    var hasChanged = false
     repeat {
       generations.begin(name)
-      if lookHeld(name) { hasChanged = true }
+      lookHeld(name)
       generations.end(name)
     } while !withState { $0.locks.giveBack(name) }
-    // The thread that left the events here has looked at the limits before.
-    if hasChanged { checkLimits() }
+    // The index may have learned of the file while the name was held, and nobody has looked since.
+    checkLimits()
   }
 
   /// Follows the events of a held name that have come so far, and goes on holding it.

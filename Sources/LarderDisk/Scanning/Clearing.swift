@@ -35,22 +35,22 @@ struct Clearing: Sendable {
   ///
   /// - Parameter remaining: The totals of the files, for which a store under a limit waits; zero
   ///   before the first scan.
-  /// - Returns: The progress, and whether the caller starts the walk.
+  /// - Returns: The progress, and the number of the walk that the caller starts, if it does.
   @discardableResult
-  mutating func begin(remaining: IndexTotals) -> (progress: RemovalProgress, mustWalk: Bool) {
+  mutating func begin(remaining: IndexTotals) -> (progress: RemovalProgress, walk: Int?) {
     count += 1
     hidesFiles = true
     self.remaining += remaining
-    let (progress, mustWalk) = (next ?? RemovalProgress(), !isWalking)
+    let (progress, walk) = (next ?? RemovalProgress(), isWalking ? nil : count)
     if isWalking { next = progress }
     (isRunning, isWalking) = (true, true)
-    return (progress, mustWalk)
+    return (progress, walk)
   }
 
-  /// Ends a walk. Returns the progress of the walk that has to follow; nil for none.
-  mutating func endWalk() -> RemovalProgress? {
+  /// Ends a walk. Returns the progress and the number of the walk that has to follow; nil for none.
+  mutating func endWalk() -> (progress: RemovalProgress, walk: Int)? {
     isWalking = next != nil
-    return exchange(&next, with: nil)
+    return exchange(&next, with: nil).map { ($0, count) }
   }
 
   /// Hides nothing any more.

@@ -166,7 +166,7 @@ extension DiskEngine {
     // Hides everything, once only the end of an earlier removal is not waited for any more. What is
     // forgotten is released outside of the lock, because a million entries take long.
     let hideFiles = { [self] in
-      withState { state -> (begun: (RemovalProgress, mustWalk: Bool)?, old: Catalog)? in
+      withState { state -> (begun: (RemovalProgress, walk: Int?)?, old: Catalog)? in
         let old = state.catalog
         if state.phase.isShutDown { return (nil, old) }
         guard state.clearing.mayBegin else { return nil }
@@ -184,11 +184,11 @@ extension DiskEngine {
     }
     tell(.cleared)
     generations.endAll()
-    guard let (progress, mustWalk) = hidden.begun else { throw closedError("removeAll") }
+    guard let (progress, number) = hidden.begun else { throw closedError("removeAll") }
     // Read after everything was hidden, and not when the walk begins. If another directory has been
     // held since, nothing is hidden any more, and the walk finds nothing to remove.
     let handle = location.handle
-    if mustWalk { threads.submit { self.clear(progress, in: handle, behind) } }
+    if let number { threads.submit { self.clear((progress, number), in: handle, behind) } }
     return progress
   }
 
@@ -201,15 +201,17 @@ extension DiskEngine {
     clearCount != published.clearCount
   }
 
-  private func clear(_ first: RemovalProgress, in handle: DirectoryHandle, _ behind: WriteBehind?) {
-    var progress = first
-    walk(progress, in: handle, behind)
+  private func clear(
+    _ first: (RemovalProgress, walk: Int), in handle: DirectoryHandle, _ behind: WriteBehind?
+  ) {
+    var (progress, number) = first
+    walk(progress, number, in: handle, behind)
     while let next = withState({ $0.clearing.endWalk() }) {
       progress.finish()
-      progress = next
+      (progress, number) = next
       // In the same directory: while another is held, and the index does not know it yet, the walk
       // would remove the files of that one.
-      walk(progress, in: handle, behind)
+      walk(progress, number, in: handle, behind)
     }
     withState { $0.clearing.reveal() }
     if let behind { progress.add(behind.endClearing()) }
@@ -225,9 +227,8 @@ extension DiskEngine {
   /// Removes the files of hidden names. What it finds to be newer or unremovable becomes an entry
   /// again, unless another clearing has begun since, whose walk finds it again.
   private func walk(
-    _ progress: RemovalProgress, in handle: DirectoryHandle, _ behind: WriteBehind?
+    _ progress: RemovalProgress, _ count: Int, in handle: DirectoryHandle, _ behind: WriteBehind?
   ) {
-    let count = clearCount
     do throws(Errno) {
       var scan = try DirectoryScan(handle, trust: reader.trust)
       while true {
@@ -244,7 +245,10 @@ extension DiskEngine {
       progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
       passesOver(nil, count, behind)
     }
-    for name in withState({ $0.locks.held }) { changing(name, readsClock: false) { _ in } }
+    // What is in the index was stored since by a thread that has taken the name anew.
+    for name in withState({ $0.locks.held }) {
+      wait { !$0.locks.held.contains(name) || $0.catalog.index.contains(name) ? () : nil }
+    }
   }
 
   /// Passes over a hidden entry whose status cannot be read, or all that are left with nil. They
@@ -273,7 +277,8 @@ extension DiskEngine {
       let outcome = unlink(held, .unwritten(entry), removal, in: handle)
       if case .failed = outcome { behind?.filesStay(entry.name, since: count) }
       conclude(held, removal, outcome)
-      if outcome.isRemoved { _ = behind?.withTable { $0.takeHidden(entry.name) } }
+      // Its value that waited goes with it, and is counted once.
+      if outcome.isRemoved { behind?.withTable { $0.forgetHidden(entry.name) } }
       return BulkRemoval(outcome, of: entry.byteCount)
     }
   }

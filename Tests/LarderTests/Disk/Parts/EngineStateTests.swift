@@ -118,8 +118,8 @@ struct `The state of an engine` {
     let first = state.take(name)
     let other = state.take(name)
     #expect(first?.epoch == state.epoch && first?.phase.isEnding == false && other == nil)
-    let mustWalk = state.beginClearing().mustWalk
-    #expect(mustWalk && state.epoch.clearCount == 1)
+    let walk = state.beginClearing().walk
+    #expect(walk == 1 && state.epoch.clearCount == 1)
     _ = state.forgetDirectory()
     #expect(state.epoch.replacementCount == 1 && first?.epoch != state.epoch)
     state.phase.advance(to: .ending)
@@ -131,17 +131,17 @@ struct `The state of an engine` {
   @Test func `a second removal of everything hides what was stored during the first`() {
     var state = scanning()
     let first = state.beginClearing()
-    #expect(first.mustWalk && state.catalog.index.totals.count == 0)
+    #expect(first.walk == 1 && state.catalog.index.totals.count == 0)
     _ = state.noteStored(changed)
     #expect(!state.hidesFile(named: name))
     let (second, third) = (state.beginClearing(), state.beginClearing())
     #expect(state.hidesFile(named: name) && state.catalog.index.totals.count == 0)
     #expect(state.clearing.remaining.count == 2 && state.clearing.count == 3)
     // Both are served by one walk, which follows the first.
-    #expect(!second.mustWalk && !third.mustWalk && second.progress === third.progress)
+    #expect(second.walk == nil && third.walk == nil && second.progress === third.progress)
     #expect(first.progress !== second.progress)
     let next = state.clearing.endWalk()
-    #expect(next === second.progress && state.clearing.mayBegin)
+    #expect(next?.progress === second.progress && next?.walk == 3 && state.clearing.mayBegin)
     let last = state.clearing.endWalk()
     #expect(last == nil && !state.clearing.mayBegin && state.clearing.isRunning)
   }
