@@ -125,22 +125,6 @@ extension DiskCache {
     engine.reader.trust.hasExpired(expiry, at: engine.now)
   }
 
-  /// Stores a value that is in memory.
-  package func store(
-    _ content: Span<UInt8>, _ request: StoreRequest
-  ) throws(CacheError) -> StoreOutcome {
-    guard let behind else { return try engine.store(content, request) }
-    return try behind.store(content, request)
-  }
-
-  /// Gives an entry another expiry without writing its content.
-  package func touch(
-    _ request: StoreRequest, revives: Bool, _ identity: EntryIdentity? = nil
-  ) throws(CacheError) -> Bool {
-    guard let behind else { return try engine.touch(request, revives: revives, identity) }
-    return try behind.touch(request, revives: revives, identity)
-  }
-
   /// Whether a value in memory may be served now. False only if this object is strict and cannot
   /// learn what other processes have done.
   ///

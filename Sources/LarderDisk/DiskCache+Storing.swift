@@ -181,4 +181,20 @@ extension DiskCache {
     behind?.writeAll(of: name)
     return try engine.countingErrors { () throws(CacheError) in try engine.stamp(name, expiration) }
   }
+
+  /// Stores a value that is in memory.
+  package func store(
+    _ content: Span<UInt8>, _ request: StoreRequest
+  ) throws(CacheError) -> StoreOutcome {
+    guard let behind else { return try engine.store(content, request) }
+    return try behind.store(content, request)
+  }
+
+  /// Gives an entry another expiry without writing its content.
+  package func touch(
+    _ request: StoreRequest, revives: Bool, _ identity: EntryIdentity? = nil
+  ) throws(CacheError) -> Bool {
+    guard let behind else { return try engine.touch(request, revives: revives, identity) }
+    return try behind.touch(request, revives: revives, identity)
+  }
 }

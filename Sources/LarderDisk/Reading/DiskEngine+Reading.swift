@@ -219,7 +219,7 @@ extension DiskEngine {
   /// |---|---|
   /// | absent, of an entry | another process has removed the file, or has stored it since: a look |
   /// | expired | the index learns the expiry, which others have set; a sweep takes the file |
-  /// | damaged | the file is removed, unless it may be this machine's view of a server's file |
+  /// | damaged | the file is removed; not read-only, nor where this machine's view may be stale |
   @discardableResult
   package func miss(
     _ reason: MissReason, _ name: EntryName? = nil, _ status: FileStatus? = nil,

@@ -318,8 +318,9 @@ public enum MissReason: String, Sendable, Hashable, CaseIterable {
   /// The expiry is past.
   case expired
   /// The content does not match its hash, or the attribute is malformed, or the file is empty
-  /// although nothing says that it should be. The file is removed in the background, except on a
-  /// network file system: there it may be whole, and this machine's view of it out of date.
+  /// although nothing says that it should be. The file is removed in the background, except in a
+  /// cache that only reads and on a network file system: there it may be whole, and this machine's
+  /// view of it out of date.
   case damaged
   /// The file was proven to hold the value of another key with the same MD5.
   case otherKey

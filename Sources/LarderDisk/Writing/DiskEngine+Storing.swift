@@ -79,10 +79,10 @@ extension DiskEngine {
             stream.file = try stage(request.subject.name, toHold: content.count)
             try attempt("store", at: location.path, stream.file.write(content))
           }
-          return try finish(&stream.file, request)
+          return try publishAndKeepLimits(&stream.file, request)
         }
       } else {
-        outcome = try finish(&stream.file, request)
+        outcome = try publishAndKeepLimits(&stream.file, request)
       }
       if stream.room.isMade { judgeRoom(hasHelped: true) }
       return outcome
@@ -91,7 +91,7 @@ extension DiskEngine {
       // /proc some kernels never link one. See: man 2 linkat, AT_EMPTY_PATH.
       var copy = try stage(request.subject.name, mayBeUnnamed: false)
       try attempt("store", at: location.path, copy.copyContent(of: stream.file.descriptor))
-      return try finish(&copy, request)
+      return try publishAndKeepLimits(&copy, request)
     }
   }
 
@@ -151,7 +151,7 @@ extension DiskEngine {
   }
 
   /// Seals and publishes a complete file, takes it into the index, and keeps the limits.
-  private func finish(
+  private func publishAndKeepLimits(
     _ file: inout StagedFile, _ request: StoreRequest
   ) throws(CacheError) -> StoreOutcome {
     let now = self.now

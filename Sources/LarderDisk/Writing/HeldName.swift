@@ -61,18 +61,6 @@ struct HeldName: ~Copyable {
     return try file.descriptor.status()
   }
 
-  /// Removes the file if a look at it shows what was judged.
-  func unlink(
-    _ judged: Judged, in handle: DirectoryHandle, trusting trust: EntryTrust
-  ) throws(Errno) -> RemovalOutcome {
-    do throws(Errno) {
-      let other = try handle.remove(name.fileName) { judged.admits($0, trust) }
-      return other.map { .changed(trust.entry(name, $0)) } ?? .removed
-    } catch .noSuchFile, .staleHandle {
-      return .changed(nil)
-    }
-  }
-
   /// Removes the file if it is still the one that was judged, and never another one.
   ///
   /// A value that another process stores between a look and an unlink would be removed. So the file
@@ -147,6 +135,20 @@ struct HeldName: ~Copyable {
         status.modification.asExpiry == seal.expiry
       else { throw error }
       return status
+    }
+  }
+}
+
+extension HeldName {
+  /// Removes the file if a look at it shows what was judged.
+  func unlink(
+    _ judged: Judged, in handle: DirectoryHandle, trusting trust: EntryTrust
+  ) throws(Errno) -> RemovalOutcome {
+    do throws(Errno) {
+      let other = try handle.remove(name.fileName) { judged.admits($0, trust) }
+      return other.map { .changed(trust.entry(name, $0)) } ?? .removed
+    } catch .noSuchFile, .staleHandle {
+      return .changed(nil)
     }
   }
 }
