@@ -113,7 +113,8 @@ let package = Package(
     tests(
       "LarderTests", layers + ["LarderFixtures", "LarderTool"],
       parts: [
-        "Articles", "Cache/Parts", "Digest", "Disk/Parts", "Memory/Parts", "Readme", "System",
+        "Articles", "Cache/Parts", "Digest", "Disk/Parts", "Memory/Parts", "Readme",
+        "Recorded/Parts", "System",
       ],
       sources: folders.map { ["Support"] + $0 }),
     tests(
