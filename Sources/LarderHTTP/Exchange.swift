@@ -12,7 +12,6 @@ struct Exchange: Sendable {
   let request: Request
   let forwarding: @Sendable (Request) async throws -> Response
   var policy: HTTPCache.Policy
-  /// What names the response in the cache: see ``Request/key``.
   let key: String
   /// Why the origin is asked.
   var reason: HTTPCache.Reason
@@ -27,7 +26,6 @@ struct Exchange: Sendable {
   /// Whether the origin is not asked on behalf of others: the response is not stored.
   var isAlone = false
 
-  /// Answers from what is stored or from the origin, or waits for another request's response.
   mutating func answer() async throws -> Response {
     var mayWait = true
     while true {
@@ -45,7 +43,7 @@ struct Exchange: Sendable {
       case .validate, .forward: break
       }
       let isDemanded = ["no-cache", "max-age", "min-fresh"].contains(where: request.control.has)
-      if usable != nil { reason = isDemanded ? .request : .stale }
+      if usable != nil, isDemanded { reason = .request }
       // HEAD, and a part of what is not stored, are not asked for on behalf of others.
       let isPart = request.fields.contains("range")
       guard request.method == "GET", usable != nil || !isPart else { return try await passBy() }
@@ -86,7 +84,6 @@ struct Exchange: Sendable {
       let turn = await cache.flights.join(request, key, variant, true, after: nil)
       guard case .asks(let flight) = turn else { return }
       var own = self
-      own.reason = .stale
       own.usable?.body = Body([])
       for try await _ in try await own.ask(flight).body {}
     }
@@ -107,6 +104,10 @@ struct Exchange: Sendable {
     do {
       var response = try await forwarding(asked)
       if !response.hasValidHead(for: asked) { response = Response(status: 502) }
+      // Source: RFC 9110, 6.6.1, 7.6.1.
+      response.fields = response.fields.withoutHopByHop
+      let isDated = response.fields.seconds("date", at: sent.seconds) != nil
+      if !isDated { response.fields.set("Date", HTTPDate.text(cache.now.seconds)) }
       let isFailure = [500, 502, 503, 504].contains(response.status)
       guard isFailure, let stale = staleAnswer() else { return await settle(response, asked, sent) }
       await cache.flights.end(flight, .fails(nil))
@@ -120,12 +121,11 @@ struct Exchange: Sendable {
     }
   }
 
-  /// Carries out what a response of the origin means for what is stored, and returns the answer.
   private func settle(_ response: Response, _ asked: Request, _ sent: Timestamp) async -> Response {
     var stored: Stored?
-    let verdict = policy.verdict(
+    switch policy.verdict(
       on: response, to: asked, previous: usable?.stored, sent: sent, at: cache.now)
-    switch verdict {
+    {
     case .store(let new): stored = new
     case .renew(let new, let isKept):
       if isKept { await publish(new) } else if !asked.isPersonal { await removeUsable() }
@@ -150,8 +150,8 @@ struct Exchange: Sendable {
   /// Stores a response, now if its body is small and known, or else as it goes to the client.
   private func keep(_ response: Response, _ length: Int?, _ stored: Stored) async -> Response {
     var answer = passed(response, isStored: true)
-    let isSmall = response.body.byteCount ?? .max <= Stored.Content.largestInline
-    if isSmall, let bytes = response.body.bytes, bytes.count == length {
+    let largest = Stored.Content.largestInline
+    if let bytes = response.body.bytes, bytes.count == length, bytes.count <= largest {
       await publish(stored.with(.bytes(bytes)))
       return answer
     }
@@ -162,13 +162,10 @@ struct Exchange: Sendable {
     return answer
   }
 
-  /// Returns a response of the origin as it goes to a client, with a date. Answers the client's
-  /// conditions if the origin has not seen them. Source: RFC 9110, 6.6.1.
+  /// Returns a response of the origin as it goes to a client. Answers the client's conditions if
+  /// the origin has not seen them.
   private func passed(_ response: Response, isStored: Bool) -> Response {
     var answer = response
-    answer.fields = response.fields.withoutHopByHop
-    let date = HTTPDate.text(cache.now.seconds)
-    if !answer.fields.contains("date") { answer.fields.append("Date", date) }
     if !isAlone { answer.meetConditions(of: request) }
     return stating(origin(response.status, isStored: isStored), in: answer)
   }

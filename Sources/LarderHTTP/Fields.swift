@@ -21,11 +21,8 @@ extension HTTPCache {
     /// Creates fields from names and values, which may repeat a name.
     public init(dictionaryLiteral pairs: (String, String)...) { self.init(pairs) }
 
-    /// 0.
     public var startIndex: Int { 0 }
-    /// The number of fields.
     public var endIndex: Int { all.count }
-    /// The field at a position.
     public subscript(position: Int) -> Field { all[position] }
 
     /// Adds a field at the end.
@@ -72,9 +69,7 @@ extension HTTPCache {
       }.map { String(Substring($0).trimmed) }.filter { !$0.isEmpty }
     }
 
-    /// The fields without those that concern one connection.
-    ///
-    /// Source: RFC 9110, 7.6.1; RFC 9111, 3.1.
+    /// The fields without those of one connection. Source: RFC 9110, 7.6.1; RFC 9111, 3.1.
     var withoutHopByHop: Self { removing(members(of: "connection") + Self.hopByHop) }
 
     private static let hopByHop = [
@@ -83,7 +78,6 @@ extension HTTPCache {
     ]
 
     /// Whether every name is a token, no value holds CR, LF or NUL, and all fit into 64 KiB.
-    ///
     /// Source: RFC 9110, 5.1, 5.5.
     var areValid: Bool {
       allSatisfy { $0.name.isToken && !$0.value.utf8.contains { [0, 10, 13].contains($0) } }

@@ -87,7 +87,6 @@ extension HTTPCache {
     }
 
     /// Becomes a 304 if the request's conditions say that the client has this response already.
-    ///
     /// Source: RFC 9110, 13.2.2 and 15.4.5; RFC 9111, 4.3.2.
     mutating func meetConditions(of request: Request) {
       var isKnown = false
@@ -129,7 +128,6 @@ struct URLReference {
   }
 
   /// Returns the URL that a reference in this URL's response means, if it has the same origin.
-  ///
   /// Source: RFC 3986, 5.2; RFC 9111, 4.4.
   func resolving(_ reference: String) -> URLReference? {
     let scheme = reference.hasPrefix("//") ? origin.prefix { $0 != "/" } : ""

@@ -45,9 +45,7 @@ extension HTTPCache {
       return stored.validators.isEmpty ? .forward : .validate(stored.validators)
     }
 
-    /// Whether directives leave it open that a response is used when it is not fresh.
-    ///
-    /// Source: RFC 9111, 4.2.4.
+    /// Whether directives allow to use a response when it is not fresh. Source: RFC 9111, 4.2.4.
     private func mayBeStale(_ rules: Directives) -> Bool {
       let ofShared = isShared ? ["proxy-revalidate", "s-maxage"] : []
       return !(["must-revalidate", "no-cache"] + ofShared).contains(where: rules.has)
@@ -151,16 +149,12 @@ extension HTTPCache.Policy {
     _ sent: Timestamp, _ now: Timestamp
   ) -> Stored? {
     guard let variant = Variant(of: fields, to: request) else { return nil }
-    var fields = fields
-    // Source: RFC 9110, 6.6.1.
-    let isDated = fields.seconds("date", at: now.seconds) != nil
-    if !isDated { fields.set("Date", HTTPDate.text(now.seconds)) }
     let stored = Stored(
       status: status, fields: fields, key: request.key, variant: variant, sent: sent, received: now,
       content: content)
     let named = stored.rules(self).directives.named
     let left = (named["no-cache"] ?? []) + (isShared ? named["private"] ?? [] : [])
-    return left.isEmpty ? stored : stored.with(fields.removing(left))
+    return left.isEmpty ? stored : stored.with(without: left)
   }
 
   /// Whether a response may be stored, and could be used again. Source: RFC 9111, 3.

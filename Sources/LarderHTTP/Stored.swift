@@ -18,11 +18,9 @@ extension HTTPCache {
       case variants(generation: UInt64)
 
       var byteCount: Int {
-        switch self {
-        case .bytes(let bytes): bytes.count
-        case .entry(_, let byteCount): byteCount
-        case .variants: 0
-        }
+        if case .entry(_, let byteCount) = self { return byteCount }
+        if case .bytes(let bytes) = self { return bytes.count }
+        return 0
       }
     }
 
@@ -100,7 +98,6 @@ extension HTTPCache.Stored {
   }
 
   /// Returns the seconds for which the response is fresh, and whether it says so itself.
-  ///
   /// Source: RFC 9111, 4.2.1 and 4.2.2.
   func lifetime(_ policy: HTTPCache.Policy) -> (seconds: Int, isExplicit: Bool) {
     let (rules, useExpires) = rules(policy)
@@ -136,7 +133,6 @@ extension HTTPCache.Stored {
   }
 
   /// Whether both have the same validators and length, as far as a response without a body says.
-  ///
   /// Source: RFC 9111, 4.3.5.
   func isConfirmed(by newer: Fields) -> Bool {
     ["etag", "last-modified"].allSatisfy { newer[$0] ?? fields[$0] == fields[$0] }
@@ -159,18 +155,14 @@ extension HTTPCache.Stored {
       received: received, content: .variants(generation: .random(in: .min ... .max)))
   }
 
-  /// Returns the same response with its body, whose length its fields then tell.
-  func with(_ content: Content) -> Stored {
-    var fields = fields
-    if status != 204 { fields.set("Content-Length", "\(content.byteCount)") }
-    return with(fields, content)
-  }
-
-  /// Returns the same response with other fields, or with the demand to validate it.
-  func with(_ fields: Fields? = nil, _ body: Content? = nil, outdated: Timestamp? = nil) -> Stored {
-    Stored(
-      status: status, fields: fields ?? self.fields, key: key, variant: variant, sent: sent,
-      received: received, content: body ?? content, outdated: outdated ?? self.outdated)
+  /// Returns the same response with its body, whose length its fields then tell, without some
+  /// fields, or with the demand to validate it.
+  func with(_ body: Content? = nil, without: [String] = [], outdated: Timestamp? = nil) -> Stored {
+    var fields = fields.removing(without)
+    if let body, status != 204 { fields.set("Content-Length", "\(body.byteCount)") }
+    return Stored(
+      status: status, fields: fields, key: key, variant: variant, sent: sent, received: received,
+      content: body ?? content, outdated: outdated ?? self.outdated)
   }
 
   /// Returns the response to a request that this response answers, without a body where it has
@@ -330,7 +322,6 @@ struct Variant: Sendable, Hashable {
   init(lines: [String]) { self.lines = lines }
 
   /// Creates the variant that a request asks for, of those that differ by some fields.
-  ///
   /// Space and the division into lines do not count, nor does the case of languages.
   init(names: [String], of request: Request) {
     lines = names.map { name in
@@ -359,7 +350,6 @@ enum HTTPDate {
   private static let months = "jan feb mar apr may jun jul aug sep oct nov dec".split { $0 == " " }
 
   /// Returns the time that a text means in one of the three formats; nil for any other text.
-  ///
   /// The case of letters does not matter. Another zone than GMT is no date.
   ///
   /// - Parameter now: The present, by which a year of two digits gets its century.

@@ -18,6 +18,7 @@ extension Exchange {
       }
       guard stored.key == key, stored.variant == variant else { return }
       usable = try await body(of: stored).map { (stored, $0, place) }
+      if usable != nil { reason = .stale }
     } catch {
       if error.code == .cancelled { throw CancellationError() }
       if error.code == .closed || error.code == .forked { throw error }
@@ -71,7 +72,6 @@ extension Exchange {
     return CacheKey(stored.variant, of: marker)
   }
 
-  /// Removes the stored response for the request.
   func removeUsable() async {
     guard let usable else { return }
     await cache.countingFailure {
@@ -97,7 +97,6 @@ extension HTTPCache {
     guard outcome.isKept else { throw Self.notKept }
   }
 
-  /// The disk tier has refused a value.
   static let notKept = CacheError(.notCached, operation: "store")
 
   /// Returns the expiry of a response's files: as long past its freshness as it is kept.
