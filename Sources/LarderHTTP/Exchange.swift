@@ -140,7 +140,10 @@ struct Exchange: Sendable {
     }
     let length = response.announcedLength ?? response.body.byteCount
     let variant = length ?? 0 <= cache.configuration.bodyLimit ?? .max ? stored?.variant : nil
-    guard !isAlone, await cache.flights.headCame(of: flight, variant, asked), let stored else {
+    // What one user gets, and an error but that there is nothing, say nothing of other responses.
+    let isError = response.status >= 400 && ![404, 410].contains(response.status)
+    let tells = !isError && !asked.isPersonal
+    guard !isAlone, await cache.flights.headCame(flight, variant, tells), let stored else {
       await cache.flights.end(flight, .looks(mayWait: false))
       return passed(response, isStored: false)
     }

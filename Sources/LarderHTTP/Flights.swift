@@ -96,11 +96,12 @@ actor Flights {
 
   /// Records that the head of the response to a request has come.
   ///
-  /// - Parameter variant: For whom it is; nil if it is not stored.
+  /// - Parameters:
+  ///   - variant: For whom it is; nil if it is not stored.
+  ///   - tells: Whether one that is not stored tells that others will not be.
   /// - Returns: Whether to store it: not if it was invalidated, or another request stores such one.
-  func headCame(of flight: UInt64, _ variant: Variant?, _ request: Request) -> Bool {
-    // What one user gets says nothing of what all others would.
-    guard let own = flights[flight], variant != nil || !request.isPersonal else { return false }
+  func headCame(_ flight: UInt64, _ variant: Variant?, _ tells: Bool) -> Bool {
+    guard let own = flights[flight], variant != nil || tells else { return false }
     lone[own.key] = variant == nil ? .now + .seconds(120) : nil
     if lone.count > 1000 { lone[lone.min { $0.value < $1.value }?.key ?? ""] = nil }
     guard let variant else { return false }

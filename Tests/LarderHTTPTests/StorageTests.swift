@@ -357,6 +357,24 @@ struct `Requests at once` {
     #expect(second.count == 20)
   }
 
+  @Test(
+    .watched, arguments: [(200, true), (404, true), (400, false), (403, false), (503, false)])
+  func `what is not stored ends waiting for the URL, unless it is an error of one request`(
+    _ status: Int, _ ends: Bool
+  ) async throws {
+    let scene = try scene()
+    scene.add(Reply(status, ["Cache-Control": "no-store"]))
+    #expect(try await scene.get().status == status)
+    let request = HTTPCache.Request(authority: "example.org", target: "/a")
+    let flights = scene.cache.flights
+    let turn = await flights.join(request, request.key, Variant(lines: []), true, after: .max)
+    guard case .asks(let flight) = turn else {
+      Issue.record("\(turn)")
+      return
+    }
+    #expect(await flights.flights[flight]?.isShared == !ends)
+  }
+
   @Test(.watched) func `a failure is shared, and a cancellation is not`() async throws {
     let scene = try scene()
     let origin = SlowOrigin { _ in throw OriginIsDown() }
@@ -515,7 +533,7 @@ struct `Requests at once` {
         Issue.record("\(next)")
         return
       }
-      #expect(await !flights.headCame(of: flight, nil, request))
+      #expect(await !flights.headCame(flight, nil, true))
       await flights.end(flight, .looks(mayWait: false))
     }
   }
