@@ -122,11 +122,12 @@ struct Exchange: Sendable {
   }
 
   private func settle(_ response: Response, _ asked: Request, _ sent: Timestamp) async -> Response {
+    let length = response.announcedLength ?? response.body.byteCount
     var stored: Stored?
     switch policy.verdict(
       on: response, to: asked, previous: usable?.stored, sent: sent, at: cache.now)
     {
-    case .store(let new): stored = new
+    case .store(let new) where length ?? 0 <= cache.configuration.bodyLimit ?? .max: stored = new
     case .renew(let new, let isKept):
       if isKept { await publish(new) } else if !asked.isPersonal { await removeUsable() }
       await cache.flights.end(flight, .looks(mayWait: true))
@@ -134,16 +135,15 @@ struct Exchange: Sendable {
       cache.counters.withLock { $0.validated += 1 }
       let answer = new.response(to: request, body, at: cache.now)
       return stating(origin(304, isStored: isKept), in: answer)
-    case .pass(let keepsPrevious): if !keepsPrevious, !isAlone { await removeUsable() }
+    case .store, .pass(keepsPrevious: false): if !isAlone { await removeUsable() }
+    case .pass: break
     case .invalidate(let urls):
       for url in urls { await cache.countingFailure { try await cache.invalidate(url) } }
     }
-    let length = response.announcedLength ?? response.body.byteCount
-    let variant = length ?? 0 <= cache.configuration.bodyLimit ?? .max ? stored?.variant : nil
     // What one user gets, and an error but that there is nothing, say nothing of other responses.
     let isError = response.status >= 400 && ![404, 410].contains(response.status)
     let tells = !isError && !asked.isPersonal
-    guard !isAlone, await cache.flights.headCame(flight, variant, tells), let stored else {
+    guard !isAlone, await cache.flights.headCame(flight, stored?.variant, tells), let stored else {
       await cache.flights.end(flight, .looks(mayWait: false))
       return passed(response, isStored: false)
     }

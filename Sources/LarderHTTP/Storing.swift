@@ -167,6 +167,7 @@ actor Fill {
     }
     guard !isKept else { return }
     gathered = []
+    if !Task.isCancelled { await exchange.removeUsable() }
     await exchange.discard(entry?.writer)
   }
 

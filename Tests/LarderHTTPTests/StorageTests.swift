@@ -198,6 +198,19 @@ extension `Stored responses` {
     }
   }
 
+  @Test(arguments: [true, false])
+  func `a body over the limit outdates the response before`(_ isAnnounced: Bool) async throws {
+    var large = Reply(200, fresh)
+    (large.body, large.isStream) = (Array(repeating: 7, count: 50_000), true)
+    large.announced = isAnnounced ? 50_000 : nil
+    let scene = try Scene([Reply(200, fresh), large]) { $0.bodyLimit = 40_000 }
+    _ = try await scene.get().body.text
+    let newer = try await scene.get(["Cache-Control": "no-cache"])
+    #expect(try await newer.body.collect(upTo: .max).count == 50_000)
+    #expect(try await scene.get().fields["number"] == "3")
+    #expect(scene.requests.last?.fields["if-none-match"] == nil)
+  }
+
   @Test func `a client that goes leaves nothing`() async throws {
     for count in [3000, 90_000] {
       var reply = Reply(200, fresh)
