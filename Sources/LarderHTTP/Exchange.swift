@@ -30,9 +30,10 @@ struct Exchange: Sendable {
     var mayWait = true
     while true {
       let endCount = cache.flights.endCount.load(ordering: .relaxed)
+      let before = usable?.stored.received
       try await lookUp()
       // What was stored just now and is not fresh is not waited for a second time.
-      if waits > 0, usable != nil { mayWait = false }
+      if waits > 0, let stored = usable?.stored, stored.received != before { mayWait = false }
       let time = cache.now
       switch policy.action(for: request, stored: usable?.stored, at: time) {
       case .serve: return serve(at: time)
