@@ -46,7 +46,7 @@ extension Exchange {
       let place = try await place(for: stored)
       let old = try await cache.entries.value(forKey: place) ?? usable?.stored
       // What was asked for later has come before: it stays.
-      let isLate = old.map { $0.received > stored.sent && $0.received < stored.received } ?? false
+      let isLate = old.map { $0.sent > stored.sent && $0.received <= cache.now } ?? false
       if !isLate { try await cache.store(stored, place, policy) }
       // An invalidation since the first look removes first and sees this response, or this look
       // sees the invalidation.

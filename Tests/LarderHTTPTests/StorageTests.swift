@@ -531,12 +531,15 @@ struct `Requests at once` {
     origin.open()
     let request = HTTPCache.Request(authority: "example.org", target: "/a")
     let slow = try await scene.cache.respond(to: request, forwarding: origin.answer)
+    scene.clock.advance(by: .seconds(1))
     for _ in 1...3 {
       let response = try await scene.cache.respond(to: request, forwarding: origin.answer)
       #expect(try await response.body.text.utf8.count == 5000)
     }
     #expect(origin.count == 2)
+    // Nor does it replace what was stored meanwhile.
     #expect(try await slow.body.text.utf8.count == 5000)
+    #expect(try await scene.get().fields["age"] == "0")
   }
 
   @Test(.watched) func `one refresh runs, also if the last one was not stored`() async throws {
@@ -575,6 +578,26 @@ struct `Requests at once` {
     origin.open()
     #expect(try await older.value == "A")
     #expect(try await scene.get().body.text == "newer")
+  }
+
+  @Test(.watched) func `HEAD makes no response stale that came after it was sent`() async throws {
+    let scene = try scene()
+    scene.add(Reply(200, fresh))
+    #expect(try await scene.get().body.text == "body 1")
+    let origin = SlowOrigin { _ in .init(status: 200, fields: ["ETag": "\"b\""]) }
+    let noCache: HTTPCache.Fields = ["Cache-Control": "no-cache"]
+    let request = HTTPCache.Request(
+      method: "HEAD", authority: "example.org", target: "/a", fields: noCache)
+    let head = Task { try await scene.cache.respond(to: request, forwarding: origin.answer) }
+    try await reaching("HEAD at the origin") { origin.count == 1 }
+    scene.clock.advance(by: .seconds(1))
+    scene.add(Reply(200, fresh))
+    #expect(try await scene.get(noCache).body.text == "body 2")
+    scene.clock.advance(by: .seconds(1))
+    origin.open()
+    #expect(try await head.value.status == 200)
+    #expect(try await scene.get().body.text == "body 2")
+    #expect(scene.requests.count == 2)
   }
 
   @Test(.watched) func `what is made stale while it is under way is not stored`() async throws {
