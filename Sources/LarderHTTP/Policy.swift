@@ -113,6 +113,7 @@ extension HTTPCache.Policy {
     let (status, fields) = (response.status, response.fields.withoutHopByHop)
     func updated(_ previous: Stored) -> HTTPCache.Verdict {
       let fields = previous.fields(updatedBy: fields)
+      guard fields.areValid else { return .renew(previous, isKept: false) }
       let renewed = stored(previous.status, fields, previous.content, request, sent, now)
       return .renew(renewed ?? previous, isKept: renewed.map { isStorable($0, request) } ?? false)
     }

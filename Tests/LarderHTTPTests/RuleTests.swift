@@ -118,6 +118,14 @@ extension `Rules` {
       get(.validated, ["Cache-Control": "no-store"], status: 304, after: 61, gives: 200),
       get(.origin)),
     Case(
+      "a 304 that makes the head too long",
+      get(
+        .origin, fresh.and("ETag", "\"a\"").and("A", String(repeating: "a", count: 40_000))),
+      get(
+        .validated, ["B": String(repeating: "b", count: 40_000)], status: 304, after: 61,
+        gives: 200, ["b": ""]),
+      get(.origin)),
+    Case(
       "a 304 with another strong tag", get(.origin, fresh.and("ETag", "\"a\"")),
       get(.validated, ["ETag": "\"b\"", "A": "2"], status: 304, after: 61, gives: 200, ["a": ""]),
       get(.origin)),
