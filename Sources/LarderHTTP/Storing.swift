@@ -42,7 +42,10 @@ extension Exchange {
   /// that brought it. If it was invalidated since the flight began, nothing is stored.
   func publish(_ stored: Stored) async {
     let isDone = await cache.countingFailure {
-      guard await cache.flights.isWanted(flight) else { return }
+      guard await cache.flights.isWanted(flight) else {
+        let isNew = stored.content != usable?.stored.content
+        return try await cache.removeBody(of: isNew ? stored : nil)
+      }
       let place = try await place(for: stored)
       let old = try await cache.entries.value(forKey: place) ?? usable?.stored
       // What was asked for later has come before: it stays.

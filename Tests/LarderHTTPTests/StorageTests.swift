@@ -242,6 +242,7 @@ extension `Stored responses` {
       _ = try await pieces.next()
       _ = try await scene.respond(.init(method: "DELETE", authority: "example.org", target: "/a"))
       while try await pieces.next() != nil {}
+      #expect(try files(scene).isEmpty)
       #expect(try await scene.get().fields["number"] == "3")
     }
   }
