@@ -21,8 +21,11 @@ extension HTTPCache {
     /// Creates fields from names and values, which may repeat a name.
     public init(dictionaryLiteral pairs: (String, String)...) { self.init(pairs) }
 
+    /// 0.
     public var startIndex: Int { 0 }
+    /// The number of fields.
     public var endIndex: Int { all.count }
+    /// The field at a position.
     public subscript(position: Int) -> Field { all[position] }
 
     /// Adds a field at the end.
