@@ -68,9 +68,9 @@ let isEverything = Context.environment["LARDER_EVERYTHING"] != nil
 // LARDER_TESTS=Disk,Cache in the environment builds of LarderTests those folders alone.
 let folders = Context.environment["LARDER_TESTS"]?.split(separator: ",").map(String.init)
 
-/// Tests with parts that only who changes Larder's own sources can break: values inside the library
-/// and the tool, each by itself or beside a naive model, every system call failed in turn, and the
-/// pages. They are built where everything is asked for, or by LARDER_TESTS.
+/// A target of tests. `parts` are folders that are built with LARDER_EVERYTHING or LARDER_TESTS
+/// alone: tests of values inside the library and the tool, beside naive models, of every failing
+/// system call, and of the pages. Only a change of Larder's own sources can break what they test.
 func tests(
   _ name: String, _ dependencies: [Target.Dependency], parts: [String], sources: [String]? = nil
 ) -> Target {

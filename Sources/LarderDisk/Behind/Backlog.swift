@@ -67,12 +67,12 @@ struct Backlog: Sendable {
   private var round: UInt64 = 0
   /// The tables of rounds that are over.
   private var spent: [NameMap<Value>] = []
-  /// The newest value of each name that a removal of everything has hidden, the earliest removal
-  /// first.
+  /// The values that each removal of everything has hidden, the earliest removal first. A name is
+  /// in one of them at most, because a newer value of it supersedes a hidden one.
   private(set) var hidden: [NameMap<Value>] = []
   /// The cost of the hidden values.
   private(set) var hiddenCost = 0
-  /// What was hidden and was stored anew or removed since, which is never put back.
+  /// The hidden values that are never put back, because their names were stored or removed since.
   var superseded: [EntryName: (subject: Subject, byteCount: Int)] = [:]
   /// The threads that wait for room, in the order in which they came.
   private(set) var line: [ThreadIdentity] = []
@@ -200,7 +200,7 @@ extension Backlog {
     (waiting, due, turns, nextSlot) = (NameMap(), NameMap(), [:], 0)
   }
 
-  /// Takes out the hidden values of a name, and returns the newest.
+  /// Takes out the hidden value of a name.
   @discardableResult
   mutating func takeHidden(_ name: EntryName) -> Write? {
     var newest: Write?
@@ -214,13 +214,13 @@ extension Backlog {
     return newest
   }
 
-  /// Takes out what is hidden of a name that is counted by its file.
+  /// Forgets the hidden value of a name whose file was removed, because the file is counted.
   mutating func forgetHidden(_ name: EntryName) {
     takeHidden(name)
     superseded[name] = nil
   }
 
-  /// Takes out what is hidden of a name for good.
+  /// Lets the hidden value of a name never come back. The end of the removal counts it.
   mutating func supersede(_ name: EntryName) {
     guard !hidden.isEmpty, let old = takeHidden(name) else { return }
     superseded[name] = (old.subject, old.bytes.count)
