@@ -9,6 +9,7 @@
   /// The program's commands.
   enum Commands {
     static func run(_ arguments: [String]) -> Int32 {
+      Processor.stay(worker: value(of: "--worker", in: arguments).flatMap { Int($0) } ?? 0)
       Workplace.make()
       defer { Workplace.remove() }
       TaskThreads.install()

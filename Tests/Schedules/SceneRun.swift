@@ -328,8 +328,11 @@
   }
 
   extension Scene.CacheSpec {
+    /// Made once, because its limits are read from files of the kernel.
+    private static let defaults = CacheConfiguration()
+
     func configuration(_ clock: WallClock) -> CacheConfiguration {
-      var all = CacheConfiguration()
+      var all = Self.defaults
       all.memoryCountLimit = options[.memory]
       all.memoryCostLimit = nil
       all.disk.mode = mode

@@ -59,6 +59,22 @@
     }
   }
 
+  /// The processor of an explorer.
+  package enum Processor {
+    /// Keeps all threads on one of the processors that the program may use. One of them runs at a
+    /// time, and hands over in a third less time where no other processor has to be woken.
+    package static func stay(worker: Int) {
+      var words = [UInt64](repeating: 0, count: 16)
+      guard unsafe c_sched_getaffinity(0, 128, &words) == 0 else { return }
+      let allowed = (0..<1_024).filter { words[$0 / 64] >> UInt64($0 % 64) & 1 == 1 }
+      let own = allowed[worker % allowed.count]
+      words = [UInt64](repeating: 0, count: 16)
+      words[own / 64] = 1 << UInt64(own % 64)
+      // Without it the program is slower, and does the same.
+      _ = unsafe c_sched_setaffinity(0, 128, words)
+    }
+  }
+
   /// The call stack of the caller, by the names of its functions.
   enum Backtrace {
     package static func text() -> String {

@@ -50,6 +50,18 @@
     _ buffer: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ size: Int32
   ) -> Int32
 
+  /// See: man 2 sched_setaffinity.
+  @_extern(c, "sched_getaffinity")
+  func c_sched_getaffinity(
+    _ process: Int32, _ byteCount: Int, _ processors: UnsafeMutablePointer<UInt64>
+  ) -> Int32
+
+  /// See: man 2 sched_setaffinity.
+  @_extern(c, "sched_setaffinity")
+  func c_sched_setaffinity(
+    _ process: Int32, _ byteCount: Int, _ processors: UnsafePointer<UInt64>
+  ) -> Int32
+
   /// See: man 3 dladdr (dlfcn.h), which fills four words: file, base, name and address of a symbol.
   @_extern(c, "dladdr")
   func c_dladdr(_ address: UnsafeRawPointer, _ info: UnsafeMutablePointer<UInt>) -> Int32
