@@ -99,9 +99,9 @@
       for problem in last.problems { Progress.tell("  \(problem)") }
     }
 
-    /// Explores scenes until the time is up: first those in which every pair of operations meets
-    /// every setting, then more of these, scenes of the grammar, and known scenes and their
-    /// neighbours.
+    /// Explores scenes until the time is up. Every other one is made so that every pair of
+    /// operations meets every setting, until all have, with few orders each. The others are plain
+    /// ones, known ones and their neighbours, more around pairs, and those of the grammar.
     mutating func explore() {
       var generator = SeededGenerator(seed)
       var pairs = PairScenes(seed: seed, table)
@@ -109,8 +109,11 @@
         let number = generator.next() % 1_000_000_000
         var grammar = Grammar(seed: number)
         var scene: Scene
-        if pairShare > 0, pairs.hasUnmetPair {
+        let isForPairs = pairShare > 0 && pairs.hasUnmetPair && generator.once(in: 2)
+        if isForPairs {
           scene = pairs.make()
+        } else if pairShare > 0, generator.once(in: 2) {
+          scene = pairs.makePlain()
         } else if !known.isEmpty, generator.once(in: 3) {
           scene = generator.pick(known)
           if generator.once(in: 2) { scene = grammar.neighbour(of: scene) }
@@ -121,7 +124,6 @@
         }
         if isFine { scene.isCoarse = false }
         if unwanted.contains(where: scene.text.contains) || !scene.isJudgeable { continue }
-        let isForPairs = pairShare > 0 && pairs.hasUnmetPair
         _ = explore(scene, atMost: scene.isSmall ? 20 : 10, isForPairs: isForPairs, &generator)
       }
     }

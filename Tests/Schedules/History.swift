@@ -40,6 +40,8 @@
     var loadStart: Int?
     /// The number of times that the closure of a load ran.
     var loadCount = 0
+    /// Whether the closure of a load was not cancelled for some time after its caller was.
+    var outlivesCaller = false
 
     var text: String {
       let span = end == .max ? "\(start)–" : "\(start)–\(end)"
@@ -100,6 +102,9 @@
         state.calls[number].loadCount += 1
       }
     }
+
+    /// Records that the closure of a load has waited in vain for its cancellation.
+    func noteOutliving(_ number: Int) { state.withLock { $0.calls[number].outlivesCaller = true } }
 
     /// Records that a call has returned.
     func end(_ number: Int, _ result: Call.Result) {

@@ -24,9 +24,10 @@
       for name in scene.names {
         for ext in extensions {
           problems += self.problems(with: name, ext) + outlivedErrors(name, ext)
+          problems += refreshesAfterErrors(name)
         }
       }
-      return problems + unexpectedFailures()
+      return problems + unexpectedFailures() + uncancelledLoads()
     }
 
     /// Returns the values that caches find at rest and that are not in the directory at the path.
@@ -164,7 +165,7 @@
       guard call.process >= 0, let cache = call.cache.map({ scene.caches[$0] }) else { return 0 }
       if cache.isDisk { return 0 }
       switch call.operation.verb {
-      case .read, .load, .failingLoad, .renew, .loadFile: break
+      case .read, .load, .failingLoad, .renew, .loadFile, .staleLoad, .nestedLoad: break
       default: return 0
       }
       // An exclusive cache does not look for changes from outside.
@@ -214,7 +215,7 @@
         // A value that waits to be written is not visible to other processes.
         let isOwn = !isAlone && isBehind(call.process) && call.result == .rejected("alreadyPresent")
         return isOwn ? [] : absentSteps(call, step)
-      case .load, .failingLoad, .renew, .loadFile:
+      case .load, .failingLoad, .renew, .loadFile, .nestedLoad:
         let isLate = !isAlone && isBehind(call.process)
         return loadSteps(call, step, sees: lag, isLate: isLate, name)
       case .cancelledLoad:
@@ -222,6 +223,7 @@
         var write = step(.write(call.value), isOptional: true, end: .max)
         write.before = changes(since: call, name)
         return call.loadStart == nil ? [] : [write]
+      case .staleLoad: return staleSteps(call, step, sees: lag, name)
       case .read, .file, .whole:
         guard lag != nil else { return [] }
         return readSteps(call, name, step)
@@ -511,6 +513,8 @@
         if mayFail || code == "readOnly" || code == "LoadFailure" { return nil }
         if closes && (code == "closed" || code == "partly") { return nil }
         if call.operation.verb == .cancelledLoad { return nil }
+        // Two loads that ask for each other's names, of which one ends the circle.
+        if code == "loadCycle", scene.hasNestedLoads { return nil }
         // A limit, or another change, may take the file before it is lent.
         if call.operation.verb == .loadFile, code == "notCached" { return nil }
         if code == "directoryMissing", call.operation.verb != .store { return nil }
@@ -537,7 +541,8 @@
       switch operation.verb {
       case .store, .absent, .stream, .shortStore, .load, .renew, .remove, .removeAll, .background:
         return true
-      case .loadFile, .cancelledLoad, .select, .take, .variants, .stamp: return true
+      case .staleLoad, .nestedLoad, .loadFile, .cancelledLoad, .select, .take, .variants, .stamp:
+        return true
       case .inPieces, .storeFile: return true
       case .unlink, .touch, .replace, .plant, .moveOut, .moveIn, .overwrite: return true
       default: return false
@@ -547,7 +552,7 @@
 
   extension Scene.Verb {
     /// Whether it is a load that may bring a value.
-    var isLoad: Bool { self == .load || self == .renew || self == .loadFile }
+    var isLoad: Bool { [.load, .renew, .loadFile, .staleLoad, .nestedLoad].contains(self) }
 
     /// Whether it removes the value of a name, and of no other.
     var removesName: Bool { self == .remove || self == .take || self == .variants }

@@ -35,10 +35,7 @@
       guard case .found(let value) = call.result, value != call.value,
         !isOverwritten(by: value, during: call)
       else { return steps }
-      let isJoined = history.calls.contains { other in
-        other.operation.verb.isLoad && other.value == value && other.cache == call.cache
-          && other.start < call.end && call.start < other.end
-      }
+      let isJoined = isJoined(call, by: value, name)
       // A renewal also finds an expired value, and makes it valid again.
       if call.operation.verb == .renew {
         var renewal = step(.write(value), true, nil)
@@ -48,6 +45,72 @@
         steps.append(step(.read(value), false, nil))
       }
       return steps
+    }
+
+    /// Returns whether a caller may have got the value of another one's load. One that came after
+    /// the key was changed waits for a load that began after that.
+    private func isJoined(_ call: Call, by value: Int, _ name: Character) -> Bool {
+      history.calls.contains { other in
+        other.operation.verb.isLoad && other.value == value && other.cache == call.cache
+          && other.start < call.end && call.start < other.end
+          && !supersessions(of: other, name).contains {
+            $0.start > other.loadStart ?? .max && $0.end < call.start
+          }
+      }
+    }
+
+    /// Returns the steps of a load that may answer with an expired value, and stores its own later.
+    func staleSteps(
+      _ call: Call, _ step: MakeStep, sees lag: Int64?, _ name: Character
+    ) -> [Linearization.Step] {
+      var steps: [Linearization.Step] = []
+      if call.loadStart != nil {
+        var write = step(.write(call.value), true, .max)
+        write.before = changes(since: call, name)
+        steps.append(write)
+        if mayBeRefused(call) { steps.append(step(.delete, true, .max)) }
+      }
+      guard case .found(let value) = call.result, value != call.value, lag != nil,
+        !isOverwritten(by: value, during: call), !isJoined(call, by: value, name)
+      else { return steps }
+      return steps + [step(.read(value), false, nil)]
+    }
+
+    /// Returns the loads that were not cancelled although the only caller was.
+    func uncancelledLoads() -> [String] {
+      let loads = history.calls.filter {
+        $0.operation.verb.isLoad || [.failingLoad, .cancelledLoad].contains($0.operation.verb)
+      }
+      return loads.filter { call in
+        call.outlivesCaller && !scene.hasNestedLoads && call.end != .max
+          && !loads.contains {
+            $0.start != call.start && $0.process == call.process
+              && $0.operation.name == call.operation.name
+          }
+      }.map { "the load goes on after its only caller was cancelled: \($0.text)" }
+    }
+
+    /// Returns the loads that began behind an expired value although one has failed just before.
+    func refreshesAfterErrors(_ name: Character) -> [String] {
+      let operations = scene.threads.filter { !$0.isFirst }.flatMap(\.operations)
+      let mayForget = operations.contains {
+        [.reopen, .pressure, .stepBack].contains($0.verb)
+          || $0.verb == .pause && $0.number ?? 0 > 500
+      }
+      guard !mayForget, scene.failures.isEmpty else { return [] }
+      let loads = history.calls.filter { $0.operation.name == name && $0.loadStart != nil }
+      return loads.filter { call in
+        guard call.operation.verb == .staleLoad, let start = call.loadStart,
+          case .found(let value) = call.result, value != call.value
+        else { return false }
+        // A value that is stored, and a load that has succeeded, make the error forgotten.
+        return supersessions(of: call, name).isEmpty
+          && loads.allSatisfy { $0.start == call.start || $0.operation.verb == .failingLoad }
+          && loads.contains {
+            $0.cache == call.cache && $0.loadStart ?? .max < start
+              && $0.result == .failed("LoadFailure", remains: false)
+          }
+      }.map { "a load began behind an expired value although one has just failed: \($0.text)" }
     }
 
     /// Returns whether nothing prevented the value of a load from being stored.
@@ -88,6 +151,8 @@
 
     /// Returns the loads that threw the error of a load that had begun before the key was changed.
     func outlivedErrors(_ name: Character, _ ext: Int?) -> [String] {
+      // A nested load asks for other names by loads that fail.
+      if scene.hasNestedLoads { return [] }
       let calls = history.calls.filter { $0.operation.name == name }
       return calls.filter { call in
         guard call.operation.verb == .load, case .failed("LoadFailure", _) = call.result,
@@ -131,6 +196,13 @@
         default: return false
         }
       }
+    }
+  }
+
+  extension Scene {
+    /// Whether some load asks for another name.
+    var hasNestedLoads: Bool {
+      threads.contains { $0.operations.contains { $0.verb == .nestedLoad } }
     }
   }
 #endif

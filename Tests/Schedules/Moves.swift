@@ -17,7 +17,8 @@
         "P60", "P1000", "e?", "x?", "f?", "a?100", "q?100",
       ].map { Move(text: $0, isOwn: true, needsMemory: false) }
       + [
-        "O?100", "J?", "I?100", "K?100", "c?100", "M", "M1", "M2", "M3", "M4", "M5", "p", "g0",
+        "O?100", "O?600", "J?", "I?100", "K?100", "c?100", "~?100", "&?100", "M", "M1", "M2", "M3",
+        "M4", "M5", "p", "g0",
         "g1", "g2", "g3",
       ].map {
         Move(text: $0, isOwn: true, needsMemory: true)
@@ -28,6 +29,12 @@
       ].map {
         Move(text: $0, isOwn: false, needsMemory: false)
       }
+
+    /// The moves of a cache, and those of an outsider, by their verbs.
+    static let verbs = [true, false].map { isOwn in
+      Dictionary(grouping: all.filter { $0.isOwn == isOwn }) { $0.text.prefix(1) }
+        .sorted { $0.key < $1.key }.map(\.value)
+    }
 
     static let moveOut = Move(text: "y?", isOwn: false, needsMemory: false)
 

@@ -94,6 +94,45 @@
   }
 
   extension PairScenes {
+    /// Makes a scene of two or three threads with one or two operations, and little else: the fewer
+    /// choices there are, the more of them are right by chance.
+    mutating func makePlain() -> Scene {
+      var scene = Scene()
+      scene.isCoarse = generator.once(in: 6)
+      if !generator.once(in: 3) { scene.initial = ["a"] }
+      addPlainCaches(&scene)
+      if generator.once(in: 3) { addStart(nil, &scene) }
+      for number in 0..<(generator.once(in: 4) ? 3 : 2) {
+        let own = number < scene.caches.count ? number : generator.below(scene.caches.count)
+        let cache = number > 0 && generator.once(in: 6) ? nil : own
+        let operations = (0..<(generator.once(in: 4) ? 2 : 1)).compactMap { _ in
+          spelled(anyMove(of: cache, scene), anyName(), scene)
+        }
+        scene.threads.append(Scene.ThreadSpec(cache: cache, operations: operations))
+      }
+      return scene
+    }
+
+    private mutating func addPlainCaches(_ scene: inout Scene) {
+      var spec = Scene.CacheSpec()
+      spec.isDisk = generator.once(in: 2)
+      spec.coherence = generator.pick(Setting.coherences).1
+      if generator.once(in: 6) { spec.mode = .exclusive }
+      if generator.once(in: 3) {
+        let choice = generator.pick(Setting.options)
+        spec.options[choice.option] = choice.value
+      }
+      scene.caches = [spec]
+      guard spec.mode != .exclusive, generator.once(in: 3) else { return }
+      if generator.once(in: 2) {
+        spec = Scene.CacheSpec()
+        spec.process = 1
+        spec.coherence = generator.pick(Setting.coherences).1
+      }
+      spec.isDisk = generator.once(in: 2)
+      scene.caches.append(spec)
+    }
+
     private mutating func draft(around goal: PairGoal) -> Scene {
       let moves = goal.moves.map { Move.all[$0] }
       var scene = Scene()
@@ -197,8 +236,12 @@
         ]
       }
       let state = Setting.states.first { $0.setting == wanted }
-      guard state != nil || generator.once(in: 2) else { return }
-      let text = (state ?? generator.pick(Setting.states)).text
+      if state != nil || generator.once(in: 2) { addStart(state?.text, &scene) }
+    }
+
+    /// Adds the operations that bring the first cache into a state: a given one, or any.
+    private mutating func addStart(_ state: String?, _ scene: inout Scene) {
+      let text = state ?? generator.pick(Setting.states).text
       scene.threads.append(
         Scene.ThreadSpec(
           cache: 0, operations: text.split(separator: " ").compactMap { Scene.Operation($0) },
@@ -224,8 +267,7 @@
 
     private mutating func anyMove(of cache: Int?, _ scene: Scene) -> Move {
       while true {
-        let move = generator.pick(Move.all)
-        guard move.isOwn == (cache != nil) else { continue }
+        let move = generator.pick(generator.pick(Move.verbs[cache == nil ? 1 : 0]))
         if move.needsMemory, let cache, scene.caches[cache].isDisk { continue }
         let isExclusive = scene.caches.contains { $0.mode == .exclusive }
         if isExclusive, move.verb == .plant || move.verb == .moveIn { continue }

@@ -42,10 +42,10 @@
       case .store, .shortStore, .absent, .stream, .storeFile:
         return try store(operation, slot, value)
       case .inPieces: return try storeInPieces(operation, slot, value)
-      case .load, .failingLoad, .renew, .loadFile, .cancelledLoad:
+      case .load, .failingLoad, .renew, .loadFile, .cancelledLoad, .staleLoad, .nestedLoad:
         guard case .memory(let cache) = slot else { return try read(operation, slot) }
         if operation.verb == .loadFile { return try loadFile(operation, cache, value, call) }
-        return try load(operation, cache, value, call)
+        return try load(operation, cache, other(than: cache, call), value, call)
       case .read, .file, .whole, .contains:
         return try read(operation, slot)
       case .remove: return .removed(try slot.disk.remove(forKey: key(operation)))
@@ -155,9 +155,11 @@
 
     /// Reads a value with a load, in a task that this thread waits for.
     ///
-    /// One that renews loads in any case, and answers that a previous value is still good.
+    /// One that renews loads in any case, and answers that a previous value is still good. A nested
+    /// one asks another cache for another name first, which no other kind of load waits for.
     private func load(
-      _ operation: Scene.Operation, _ cache: Cache<[UInt8]>, _ value: Int, _ call: Int
+      _ operation: Scene.Operation, _ cache: Cache<[UInt8]>, _ other: Cache<[UInt8]>,
+      _ value: Int, _ call: Int
     ) throws -> Call.Result {
       let key = key(operation)
       let bytes = SceneValue.bytes(value, count: operation.number ?? 100)
@@ -167,11 +169,23 @@
         do {
           var options: LoadOptions = verb == .renew ? .reload : LoadOptions()
           options.failureLifetime = .seconds(1)
+          if verb == .staleLoad { options.staleWhileRevalidating = .seconds(60) }
           let load: @Sendable () throws -> [UInt8] = {
             history.noteLoad(of: call)
             Scheduler.point(.look)
             if verb == .failingLoad { throw LoadFailure() }
+            if verb == .cancelledLoad, !Self.isCancelledSoon() { history.noteOutliving(call) }
             return bytes
+          }
+          if verb == .nestedLoad {
+            let found = try await cache.value(forKey: key, options: options) {
+              _ = try? await other.value(forKey: SceneValue.key(operation.name == "a" ? "b" : "a"))
+              {
+                throw LoadFailure()
+              }
+              return try load()
+            }
+            return promise.fulfil(.success(found))
           }
           guard verb == .renew else {
             let found = try await cache.value(forKey: key, options: options, orStore: load)
@@ -187,6 +201,21 @@
       }
       if verb == .cancelledLoad { task.cancel() }
       return found(try promise.wait().get(), operation)
+    }
+
+    /// Returns another cache with memory of the same process, or the same cache if there is none.
+    private func other(than cache: Cache<[UInt8]>, _ call: Int) -> Cache<[UInt8]> {
+      let process = history.calls[call].process
+      for index in scene.caches.indices where scene.caches[index].process == process {
+        if case .memory(let other)? = slot(index), other !== cache { return other }
+      }
+      return cache
+    }
+
+    /// Waits until the task is cancelled. Returns whether it was, after some time.
+    private static func isCancelledSoon() -> Bool {
+      for _ in 0..<50 where !Task.isCancelled { Scheduler.sleep(milliseconds: 1) }
+      return Task.isCancelled
     }
 
     /// Reads a value by its file, which a load writes in pieces if there is none.
@@ -380,7 +409,7 @@
     var bringsValue: Bool {
       switch self {
       case .store, .absent, .stream, .shortStore, .load, .renew, .plant, .loadFile,
-        .cancelledLoad, .inPieces, .storeFile, .overwrite:
+        .cancelledLoad, .inPieces, .storeFile, .overwrite, .staleLoad, .nestedLoad:
         true
       default: false
       }

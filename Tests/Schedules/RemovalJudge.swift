@@ -9,8 +9,9 @@
 
   // What left each tier at rest: what was counted, what was told, and why.
   extension SceneRun {
-    /// Checks that what a memory tier has kept and what has not left it is there, and that each
-    /// value that left was told once, with the cause that was counted.
+    /// Checks that what a memory tier has kept and what has not left it is there, that each value
+    /// that left was told once, with the cause that was counted, and that the limits are those that
+    /// were set last.
     func judgeMemory(_ cache: Int) {
       guard case .memory(let front)? = slot(cache) else { return }
       let told = takeMemoryRemovals(cache).map { causes(drained($0).map(\.cause)) }
@@ -23,6 +24,15 @@
       let counted = statistics.removals
       if let told, told != counted {
         history.report("the memory of cache \(cache) counts \(counted) and tells of \(told)")
+      }
+      let limits = front.memory.limits.withLock { $0 }
+      let settings = front.memory.withStripe(at: 0) { $0.settings }
+      var expected = settings
+      expected.set(limits.share(ofStripe: 0, of: front.memory.stripeMask + 1))
+      if (settings.costLimit, settings.countLimit, settings.ageLimit)
+        != (expected.costLimit, expected.countLimit, expected.ageLimit)
+      {
+        history.report("the memory of cache \(cache) has other limits than were set: \(settings)")
       }
     }
 
