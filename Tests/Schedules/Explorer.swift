@@ -142,22 +142,35 @@
       // The number of choices in the schedule before, among which priorities change in the next.
       var length = 100
       var (newPairCount, vainCount) = (table.newPairCount, 0)
+      var cuts: (callers: [Strategy.Cut], library: [Strategy.Cut]) = ([], [])
       for _ in 0..<count {
         if isOver || isForPairs && vainCount > 2 { break }
-        let strategy = strategy(&generator, length: length)
+        let strategy = strategy(&generator, length: length, cuts)
         let verdict = run(Trial(strategy, seed: generator.next() % 1_000_000, scene))
         if verdict.kind != nil { return true }
         length = max(length / 2, verdict.outcome.choiceCount)
+        cuts = Strategy.Cut.all(in: verdict.outcome.passed)
         vainCount = table.newPairCount > newPairCount ? 0 : vainCount + 1
         newPairCount = table.newPairCount
       }
       return false
     }
 
-    /// - Parameter length: The number of choices that a schedule of the scene has.
-    private func strategy(_ generator: inout SeededGenerator, length: Int) -> Strategy {
+    /// - Parameters:
+    ///   - length: The number of choices that a schedule of the scene has.
+    ///   - cuts: The cuts that the schedule before had.
+    private func strategy(
+      _ generator: inout SeededGenerator, length: Int,
+      _ cuts: (callers: [Strategy.Cut], library: [Strategy.Cut])
+    ) -> Strategy {
       while true {
-        let strategy = Self.anyStrategy(&generator, length: length)
+        var strategy = Self.anyStrategy(&generator, length: length)
+        if generator.once(in: 2), !cuts.callers.isEmpty {
+          let isLibrary = generator.once(in: 4) && !cuts.library.isEmpty
+          var some = [generator.pick(isLibrary ? cuts.library : cuts.callers)]
+          if generator.once(in: 3) { some.append(generator.pick(cuts.callers + cuts.library)) }
+          strategy = .cuts(some)
+        }
         if strategies.isEmpty || strategies.contains(where: strategy.text.hasPrefix) {
           return strategy
         }

@@ -97,29 +97,35 @@
     /// Makes a scene of two or three threads with one or two operations, and little else: the fewer
     /// choices there are, the more of them are right by chance.
     mutating func makePlain() -> Scene {
+      let theme = generator.once(in: 3) ? Theme.any : generator.pick(Theme.all)
       var scene = Scene()
       scene.isCoarse = generator.once(in: 6)
       if !generator.once(in: 3) { scene.initial = ["a"] }
-      addPlainCaches(&scene)
-      if generator.once(in: 3) { addStart(nil, &scene) }
+      addPlainCaches(theme, &scene)
+      if generator.once(in: 3) { addStart(generator.pick(theme.states).text, &scene) }
       for number in 0..<(generator.once(in: 4) ? 3 : 2) {
         let own = number < scene.caches.count ? number : generator.below(scene.caches.count)
-        let cache = number > 0 && generator.once(in: 6) ? nil : own
+        let isOutside = number > 0 && generator.once(in: theme.outside == nil ? 6 : 3)
+        let cache = isOutside ? nil : own
+        let verbs = cache == nil ? theme.outside : theme.verbs
         let operations = (0..<(generator.once(in: 4) ? 2 : 1)).compactMap { _ in
-          spelled(anyMove(of: cache, scene), anyName(), scene)
+          let move = anyMove(of: cache, among: verbs, scene)
+          let isOther = move.verb == .nestedLoad && generator.once(in: 2)
+          return spelled(move, isOther ? "b" : anyName(), scene)
         }
         scene.threads.append(Scene.ThreadSpec(cache: cache, operations: operations))
       }
+      if generator.once(in: 12) { addFailure(nil, &scene) }
       return scene
     }
 
-    private mutating func addPlainCaches(_ scene: inout Scene) {
+    private mutating func addPlainCaches(_ theme: Theme, _ scene: inout Scene) {
       var spec = Scene.CacheSpec()
-      spec.isDisk = generator.once(in: 2)
+      spec.isDisk = generator.below(4) < (theme.needsMemory ? 1 : 2)
       spec.coherence = generator.pick(Setting.coherences).1
       if generator.once(in: 6) { spec.mode = .exclusive }
-      if generator.once(in: 3) {
-        let choice = generator.pick(Setting.options)
+      if generator.once(in: 2) {
+        let choice = generator.pick(theme.options)
         spec.options[choice.option] = choice.value
       }
       scene.caches = [spec]
@@ -226,17 +232,19 @@
       if has(.early, wanted, orOnceIn: 16) { scene.early = 64 }
       if has(.initial, wanted, orOnceIn: 2) { scene.initial = ["a"] }
       let failure = Setting.failures.first { $0.setting == wanted }
-      if failure != nil || generator.once(in: 16) {
-        let (call, errnos) = generator.pick((failure ?? generator.pick(Setting.failures)).calls)
-        scene.failures = [
-          Scene.FailureSpec(
-            process: 0, call: call, n: 1 + generator.below(4),
-            count: generator.pick([1, 2, 1_000]),
-            errno: generator.pick(errnos))
-        ]
-      }
+      if failure != nil || generator.once(in: 16) { addFailure(failure?.calls, &scene) }
       let state = Setting.states.first { $0.setting == wanted }
       if state != nil || generator.once(in: 2) { addStart(state?.text, &scene) }
+    }
+
+    /// Adds a call that fails: one of the given ones, or any.
+    private mutating func addFailure(_ calls: [(SystemCall, [Int32])]?, _ scene: inout Scene) {
+      let (call, errnos) = generator.pick(calls ?? generator.pick(Setting.failures).calls)
+      scene.failures = [
+        Scene.FailureSpec(
+          process: 0, call: call, n: 1 + generator.below(4),
+          count: generator.pick([1, 2, 1_000]), errno: generator.pick(errnos))
+      ]
     }
 
     /// Adds the operations that bring the first cache into a state: a given one, or any.
@@ -265,14 +273,20 @@
 
     private mutating func anyName() -> Character { generator.once(in: 6) ? "b" : "a" }
 
-    private mutating func anyMove(of cache: Int?, _ scene: Scene) -> Move {
-      while true {
+    /// - Parameter verbs: The letters to choose among; nil for all.
+    private mutating func anyMove(
+      of cache: Int?, among verbs: String? = nil, _ scene: Scene
+    ) -> Move {
+      // A cache without memory may have none of them.
+      for attempt in 0... {
         let move = generator.pick(generator.pick(Move.verbs[cache == nil ? 1 : 0]))
+        if let verbs, attempt < 200, !verbs.contains(move.text.prefix(1)) { continue }
         if move.needsMemory, let cache, scene.caches[cache].isDisk { continue }
         let isExclusive = scene.caches.contains { $0.mode == .exclusive }
         if isExclusive, move.verb == .plant || move.verb == .moveIn { continue }
         return move
       }
+      preconditionFailure("there is a move for every cache")
     }
 
     private mutating func spelled(
@@ -312,5 +326,49 @@
     private mutating func addThread(_ cache: Int?, _ scene: inout Scene) {
       addThread(cache, around: anyMove(of: cache, scene), &scene)
     }
+  }
+
+  /// Operations that meet in one part of the library, with what brings them there.
+  private struct Theme {
+    /// The letters of a cache's operations, and of an outsider's; nil for all.
+    var verbs: String?
+    var outside: String?
+    var options = Setting.options
+    var states = Setting.states
+
+    var needsMemory: Bool { verbs.map { $0.contains("O") || $0.contains("M") } ?? false }
+
+    init(
+      _ verbs: String? = nil, _ outside: String? = nil, _ options: [Setting] = [],
+      _ states: [Setting] = []
+    ) {
+      (self.verbs, self.outside) = (verbs, outside)
+      if !options.isEmpty { self.options.removeAll { !options.contains($0.setting) } }
+      if !states.isEmpty { self.states.removeAll { !states.contains($0.setting) } }
+    }
+
+    static let any = Theme()
+
+    static let all = [
+      // Loads.
+      Theme(
+        "OJIKc~&SDReX", nil, [.admit, .size250, .behind1000], [.expired, .inMemory, .removed]),
+      // Limits.
+      Theme(
+        "SWaqAQTUEdRNO", nil, [.size250, .size1000, .count1, .count2, .target, .age],
+        [.full, .indexed, .expired]),
+      // Removals of everything.
+      Theme("XBjxSDORAG", "rmhk", [.behind1000, .size250], [.clearing, .inMemory, .indexed]),
+      // Scans, totals and other processes.
+      Theme("NnZLCDSReA", "rtuohlwmyz", [.aside, .granularity5], [.indexed, .used]),
+      // The memory tier.
+      Theme("MgpRSODX", nil, [.memory1, .age], [.inMemory]),
+      // Values that wait to be written.
+      Theme("SGCXDRQBFA", "kr", [.behind100, .behind1000], [.inMemory, .removed, .clearing]),
+      // Lifetimes and uses.
+      Theme("QEYf~IRVS", "tub", [.granularity0, .granularity5], [.expired, .used]),
+      // Files.
+      Theme("FVKvSDWaq", "iryz", [.durable, .admit], [.indexed]),
+    ]
   }
 #endif

@@ -199,7 +199,11 @@
           promise.fulfil(.failure(error))
         }
       }
-      if verb == .cancelledLoad { task.cancel() }
+      if verb == .cancelledLoad {
+        // The load may be anywhere by then.
+        Scheduler.point(.look)
+        Scheduler.urgently { task.cancel() }
+      }
       return found(try promise.wait().get(), operation)
     }
 

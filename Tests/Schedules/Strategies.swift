@@ -46,6 +46,16 @@
     case partialOrders
     /// Threads are interrupted at the given choices only.
     case preemptions([Preemption])
+    /// Threads have priorities. Those of the cuts have the highest ones, until they are at the given
+    /// points of their own, and the lowest ones then.
+    case cuts([Cut])
+
+    /// The point of a thread at which the others overtake it.
+    struct Cut: Sendable, Equatable {
+      let thread: Int
+      /// Counted from 1, as far as the thread can be interrupted.
+      let point: Int
+    }
 
     /// The thread that continues at a choice among several.
     struct Preemption: Sendable, Equatable {
@@ -60,6 +70,8 @@
       case .partialOrders: "pos"
       case .preemptions(let all):
         "at/" + all.map { "\($0.choice):\($0.thread)" }.joined(separator: ",")
+      case .cuts(let all):
+        "cut/" + all.map { "\($0.thread):\($0.point)" }.joined(separator: ",")
       }
     }
 
@@ -72,12 +84,17 @@
         self = .priorities(depth: numbers[0], length: numbers[1])
       case "pos" where parts.count == 1: self = .partialOrders
       case "at" where parts.count == 2:
-        self = .preemptions(
-          parts[1].split(separator: ",").compactMap { pair in
-            let numbers = pair.split(separator: ":").compactMap { Int($0) }
-            return numbers.count == 2 ? Preemption(choice: numbers[0], thread: numbers[1]) : nil
-          })
+        self = .preemptions(Self.pairs(parts[1]).map { Preemption(choice: $0, thread: $1) })
+      case "cut" where parts.count == 2:
+        self = .cuts(Self.pairs(parts[1]).map { Cut(thread: $0, point: $1) })
       default: return nil
+      }
+    }
+
+    private static func pairs(_ text: Substring) -> [(Int, Int)] {
+      text.split(separator: ",").compactMap { pair in
+        let numbers = pair.split(separator: ":").compactMap { Int($0) }
+        return numbers.count == 2 ? (numbers[0], numbers[1]) : nil
       }
     }
 
@@ -88,6 +105,7 @@
         PriorityWalk(seed: seed, depth: depth, length: length, early: early)
       case .partialOrders: PartialOrderWalk(seed: seed, early: early)
       case .preemptions(let all): BoundedWalk(all)
+      case .cuts(let all): CutWalk(seed: seed, all, early: early)
       }
     }
   }
@@ -139,6 +157,56 @@
           lowest -= 1
           priorities[current] = lowest
         }
+      }
+      var best = runnable.trailingZeroBitCount
+      var rest = runnable
+      while rest != 0 {
+        let number = rest.trailingZeroBitCount
+        if priorities[number] > priorities[best] { best = number }
+        rest &= rest - 1
+      }
+      if best != current { sameCount = 0 }
+      return best
+    }
+
+    mutating func comesEarly() -> Bool { early > 0 && generator.once(in: early) }
+  }
+
+  /// A strategy that runs a thread up to a point of its own, then all others, and then its rest.
+  /// Where what it reaches there is reached by others too, that is the shortest way to most orders
+  /// that matter.
+  private struct CutWalk: SchedulingStrategy {
+    private var generator: SeededGenerator
+    private var priorities: [Int]
+    private var passed = [Int](repeating: 0, count: 64)
+    private let cuts: [Strategy.Cut]
+    private var sameCount = 0
+    private var lowest = 0
+    private let early: Int
+
+    init(seed: UInt64, _ cuts: [Strategy.Cut], early: Int) {
+      generator = SeededGenerator(seed)
+      priorities = Array(1...64).shuffled(using: &generator)
+      for (index, cut) in cuts.enumerated() { priorities[cut.thread] = 100 - index }
+      self.cuts = cuts
+      self.early = early
+    }
+
+    mutating func pass(_ thread: Int) {
+      passed[thread] += 1
+      for cut in cuts where cut.thread == thread && cut.point == passed[thread] { lower(thread) }
+    }
+
+    private mutating func lower(_ thread: Int) {
+      lowest -= 1
+      priorities[thread] = lowest
+    }
+
+    mutating func choose(among runnable: UInt64, current: Int?) -> Int {
+      if let current {
+        sameCount += 1
+        // Also if it polls, because other threads could not continue.
+        if sameCount > 400 { lower(current) }
       }
       var best = runnable.trailingZeroBitCount
       var rest = runnable
@@ -221,6 +289,25 @@
     }
 
     func comesEarly() -> Bool { false }
+  }
+
+  extension Strategy.Cut {
+    /// Returns all cuts of a schedule at which a thread reaches what another one reaches too: those
+    /// of the callers' threads and tasks, and those of the library's own threads.
+    static func all(in passed: [Scheduler.PassedPoint]) -> (callers: [Self], library: [Self]) {
+      var owners: [Int: UInt64] = [:]
+      for point in passed { owners[point.object, default: 0] |= 1 << UInt64(point.thread) }
+      var counts = [Int](repeating: 0, count: 64)
+      var all: (callers: [Self], library: [Self]) = ([], [])
+      for point in passed {
+        counts[point.thread] += 1
+        let others = owners[point.object, default: 0] & ~(1 << UInt64(point.thread))
+        if point.object == 0 || others == 0 { continue }
+        let cut = Self(thread: point.thread, point: counts[point.thread])
+        if point.isLibrary { all.library.append(cut) } else { all.callers.append(cut) }
+      }
+      return all
+    }
   }
 
   private func nthBit(_ n: Int, of bits: UInt64) -> Int {

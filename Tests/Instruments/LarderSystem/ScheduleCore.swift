@@ -48,6 +48,8 @@
     var pointLimit = 0
     var strategy: any SchedulingStrategy = FirstThread()
     var isQuiet = true
+    /// The thread that runs whenever it can.
+    var urgent: Int?
     var mustPoll = true
     var isTraced = false
     var trace: [String] = []
@@ -61,6 +63,8 @@
     private var mostIdlePoints = 0
     var number = 0
     var failures: [Failure] = []
+    /// The points that could have been interrupted, in their order.
+    private var passed: [Scheduler.PassedPoint] = []
     private var processCount = 0
     private var firstProcess = 0
     private var isEndless = false
@@ -86,8 +90,10 @@
       now = span.start
       stepCount = 0
       (isQuiet, mustPoll, isEndless, isOver) = (true, true, false, false)
+      urgent = nil
       (trace, hash, preemptionCount, failures) = ([], 14_695_981_039_346_656_037, 0, [])
       choiceCount = 0
+      passed.removeAll(keepingCapacity: true)
       longestSpin = ("", 0)
       (idlePoints, mostIdlePoints) = (0, 0)
       (runnable, nextDeadline, idleTime) = (0, nil, 0)
@@ -111,6 +117,7 @@
       }
       outcome.pointCount = stepCount
       outcome.choiceCount = choiceCount
+      outcome.passed = passed
       outcome.traceHash = hash
       outcome.preemptionCount = preemptionCount
       running = nil
@@ -164,6 +171,12 @@
       stepCount += 1
       noteSpin(current, kind)
       strategy.reach(current, kind.object(object))
+      if !isQuiet {
+        strategy.pass(current)
+        let isLibrary = threads[current].label == "thread"
+        passed.append(
+          Scheduler.PassedPoint(thread: current, object: kind.object(object), isLibrary: isLibrary))
+      }
       now += Self.pointTime
       if isTraced { add(kind.text + place) }
       hash = (hash ^ (kind.code &* 64 &+ UInt64(current))) &* 1_099_511_628_211
@@ -268,6 +281,7 @@
 
     private mutating func choose(_ current: Int?) -> Int {
       if isQuiet, let current { return current }
+      if let urgent, runnable & (1 << UInt64(urgent)) != 0 { return urgent }
       if runnable & (runnable - 1) == 0 { return runnable.trailingZeroBitCount }
       choiceCount += 1
       return strategy.choose(among: runnable, current: current)

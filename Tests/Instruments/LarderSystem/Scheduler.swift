@@ -35,8 +35,19 @@
       /// The number of times that the strategy chose among several threads.
       package var choiceCount = 0
       package var traceHash: UInt64 = 0
+      /// The points that could have been interrupted, in their order.
+      package var passed: [PassedPoint] = []
       /// The number of times that a thread was interrupted at a point.
       package var preemptionCount = 0
+    }
+
+    /// A point that a thread has passed, and what it reached there: 0 for nothing that another
+    /// thread can reach, −1 for the file system.
+    package struct PassedPoint: Sendable {
+      package let thread: Int
+      package let object: Int
+      /// Whether the thread is one that the library has started for itself.
+      package let isLibrary: Bool
     }
 
     /// Whether a schedule is running.
@@ -194,6 +205,15 @@
     /// Keeps the running thread from being interrupted, while a scene is prepared or judged.
     package static func setQuiet(_ isQuiet: Bool) { core.withLock { $0.isQuiet = isQuiet } }
 
+    /// Runs a body that holds a lock of Swift's runtime, as the cancellation of a task does, whose
+    /// handlers reach points. No thread that waits for such a lock would give up its turn, so the
+    /// running one goes on whenever it can.
+    package static func urgently(_ body: () -> Void) {
+      core.withLock { $0.urgent = $0.running }
+      body()
+      core.withLock { $0.urgent = nil }
+    }
+
     /// Makes a new process without threads and descriptors.
     package static func makeProcess() -> Int { core.withLock { $0.makeProcess() } }
 
@@ -267,10 +287,14 @@
     /// Takes the next event of a thread, before the strategy chooses: steps on one object depend on
     /// each other, and all system calls do.
     mutating func reach(_ thread: Int, _ object: Int)
+
+    /// Takes notice that a thread is at a point where it can be interrupted.
+    mutating func pass(_ thread: Int)
   }
 
   extension SchedulingStrategy {
     package mutating func reach(_ thread: Int, _ object: Int) {}
+    package mutating func pass(_ thread: Int) {}
   }
 
   /// The next action of a thread at a point.

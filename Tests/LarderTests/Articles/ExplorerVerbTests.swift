@@ -11,7 +11,7 @@ struct `The explorer of schedules` {
     "store(forKey:expiration:extendedData:_:)": "Wa",
     "store(contentsOfFile:forKey:expiration:extendedData:)": "q",
     "value(forKey:)": "R", "value(forKey:extending:)": "R", "value(forKey:options:)": "R",
-    "value(forKey:expiration:options:orStore:)": "OJc",
+    "value(forKey:expiration:options:orStore:)": "OJc~&",
     "value(forKey:options:orRevalidate:)": "I",
     "read(forKey:extending:allowingExpired:)": "V", "withFile(forKey:extending:_:)": "F",
     "withFile(forKey:expiration:extendedData:_:orStore:)": "K",
