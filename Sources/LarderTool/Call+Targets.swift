@@ -143,31 +143,3 @@ extension EntryName {
     self.init(key, fileExtension: arguments.fileExtension ?? .none)
   }
 }
-
-extension Option {
-  /// The flag to take KEY for a file's name or the beginning of one.
-  static let byName = Option(
-    "name", nil, .flag, "Take KEY for the name of an entry's file, or a beginning of it")
-  /// The further parts of a joined key.
-  static let variant = Option(
-    "variant", nil, .part, "Take this variant of KEY; once more, a variant of the variant")
-}
-
-extension Rule {
-  /// The rule that what is part of a key is not given with a name.
-  static let nameIsNoKey = Rule("--name goes without --variant, --key-file and --ext") {
-    !$0.has(.byName) || ![Option.variant, .keyFile, .fileExtension].contains(where: $0.has)
-  }
-}
-
-extension Verb {
-  /// The options of a verb that finds an entry by its KEY.
-  static let targetOptions: [Option] = [.byName, .variant, .fileExtension, .keyFile]
-
-  /// The paragraph on the notations of KEY, for the same verbs.
-  static let targetNote = """
-    KEY is a key or, as larder list shows it, the name of an entry's file or its first 8 digits or \
-    more, if they are those of one entry only. A key that has a value wins; --name takes KEY for a \
-    name, of any length.
-    """
-}

@@ -8,6 +8,15 @@ import Testing
 @testable import LarderSystem
 
 struct `An article` {
+  /// The verbs of the command, as its table lists them.
+  private static var verbs: [String] {
+    get throws {
+      let text = try Readme.text(of: "Sources/LarderTool/Arguments/Verb+All.swift")
+      let list = try #require(text.firstMatch(of: #/all: \[Verb\] = \[(?<names>[^\]]*)\]/#)).names
+      return list.matches(of: #/\w+/#).map { String($0.output) }
+    }
+  }
+
   @Test func `shows no Swift that is not compiled here, and no doc comment does`() throws {
     let compiled = try Articles.compiledLines()
     let guides = try Articles.names.map { "Sources/Larder/Larder.docc/\($0)" }
@@ -48,11 +57,7 @@ struct `An article` {
   }
 
   @Test func `names the command's verbs as they are`() throws {
-    let verbs = [
-      "put", "get", "rm", "path", "list", "info", "verify", "expire", "trim", "clear", "stamp",
-      "record", "fixture", "demo", "top", "watch", "diff", "why", "report", "completions", "man",
-      "ls",
-    ]
+    let verbs = try Self.verbs + ["ls"]
     for article in try Articles.names {
       let text = try Readme.text(of: "Sources/Larder/Larder.docc/\(article)")
       for match in text.matches(of: #/`larder (?<verb>[a-z]+)/#) {
@@ -76,11 +81,7 @@ struct `An article` {
 
   @Test func `has a row for each verb of the command`() throws {
     let text = try Readme.text(of: "Sources/Larder/Larder.docc/TheCommand.md")
-    let verbs = [
-      "put", "get", "rm", "path", "why", "list", "top", "info", "verify", "diff", "report", "watch",
-      "expire", "trim", "clear", "stamp", "record", "fixture", "completions", "man", "demo",
-    ]
-    for verb in verbs { #expect(text.contains(try Regex("larder \(verb)\\b")), "\(verb)") }
+    for verb in try Self.verbs { #expect(text.contains(try Regex("larder \(verb)\\b")), "\(verb)") }
   }
 
   @Test func `is linked from the first page`() throws {

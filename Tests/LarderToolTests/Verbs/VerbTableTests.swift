@@ -33,6 +33,15 @@ struct VerbTableTests {
     #expect(verb.options.map(\.name) == options + ["json", "plain", "help"])
   }
 
+  // Those that make the directory, or wait for it, have tests of their own.
+  @Test func `a verb on a cache is tried on a directory that is none`() {
+    let apart = ["record", "fixture", "watch"]
+    let tried = `Directories that are no cache`.lines.map { $0[0] } + apart
+    for verb in Verb.all where verb.operands.contains(where: { $0.role == .directory }) {
+      #expect(tried.contains(verb.name), "\(verb.name)")
+    }
+  }
+
   @Test func `an option means one thing wherever it appears`() {
     for option in Verb.all.flatMap(\.options) {
       let same = Verb.vocabulary.filter { $0.name == option.name }
