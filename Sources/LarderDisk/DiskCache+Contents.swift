@@ -85,10 +85,10 @@ extension DiskCache {
     engine.followReplacement()
     return try engine.countingErrors { () throws(CacheError) in
       guard let look = try look(at: subject.name), look.isReadable, let status = look.status,
-        engine.reader.objection(to: look.reading, isRemnant: look.isRemnant, subject.key) == nil
+        engine.reader.missReason(for: look.reading, isRemnant: look.isRemnant, subject.key) == nil
       else { return nil }
       let time = engine.now.adding(.zero - staleness)
-      return engine.objection(to: status, of: subject.name, at: time) == nil ? look : nil
+      return engine.missReason(for: status, of: subject.name, at: time) == nil ? look : nil
     }
   }
 

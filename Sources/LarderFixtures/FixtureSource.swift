@@ -47,7 +47,7 @@ package struct FixtureSource: Sendable {
       return reason == .absent || reason == .foreign ? .gone : .refused(reason)
     case .file(let file, let status):
       guard status.isRegular else { return .gone }
-      if let reason = reader.trust.objection(to: status, pending: nil, now: now) {
+      if let reason = reader.trust.missReason(for: status, pending: nil, now: now) {
         return .refused(reason)
       }
       do throws(Errno) {

@@ -22,11 +22,11 @@ struct Backlog: Sendable {
     let bytes: [UInt8]
     let subject: Subject
     /// Made when the value was accepted, because a lifetime counts from then.
-    let seal: EntryWriter.Seal
+    let seal: Seal
     /// The bytes that it takes of the limit.
     let cost: Int
 
-    init(_ bytes: [UInt8], _ subject: Subject, _ seal: EntryWriter.Seal) {
+    init(_ bytes: [UInt8], _ subject: Subject, _ seal: Seal) {
       self.bytes = bytes
       self.subject = subject
       self.seal = seal
@@ -203,15 +203,13 @@ extension Backlog {
   /// Takes out the hidden value of a name.
   @discardableResult
   mutating func takeHidden(_ name: EntryName) -> Write? {
-    var newest: Write?
     for index in hidden.indices {
       guard let value = hidden[index].removeValue(forKey: name) else { continue }
       hiddenCost -= value.write.cost
-      newest = value.write
+      if hidden[index].isEmpty { spent.append(hidden.remove(at: index)) }
+      return value.write
     }
-    spent += hidden.filter(\.isEmpty)
-    hidden.removeAll(where: \.isEmpty)
-    return newest
+    return nil
   }
 
   /// Forgets the hidden value of a name whose file was removed, because the file is counted.

@@ -119,7 +119,7 @@ extension WriteBehind {
   /// Ends the turn of a value whose file was published. Called with the name held.
   ///
   /// - Parameter status: The file that the index has; nil if it went with all others.
-  private func endWritten(_ write: Backlog.Write, _ seal: EntryWriter.Seal, _ status: FileStatus?) {
+  private func endWritten(_ write: Backlog.Write, _ seal: Seal, _ status: FileStatus?) {
     let value = withTable { table in
       let value = table.finishTurn(of: write, isWritten: true)
       // A removal of everything has hidden the value, and the engine has counted it.
@@ -133,7 +133,11 @@ extension WriteBehind {
     let lag = engine.recency.dueLag(
       stored: status.lastAccess, now: access, lifetime: seal.lifetime,
       extended == nil ? .off : .lifetime)
-    engine.withState { $0.use(name, status, at: access, isDue: lag != nil, extended: extended) }
+    engine.withState { state in
+      guard let slot = state.catalog.index.slot(of: name) else { return }
+      _ = state.catalog.use(
+        slot, of: name, status, at: access, isDue: lag != nil, extended: extended)
+    }
     if let lag { engine.planDrain(within: .nanoseconds(lag)) }
   }
 

@@ -78,6 +78,20 @@ extension DiskEngine {
     try attempt("flush", at: location.path, location.handle.descriptor.synchronize())
   }
 
+  /// Carries the purge on, if one is going on, and waits for the entries that other threads are
+  /// evicting or removing as damaged.
+  func finishPurge() {
+    let count = withState { state in
+      state.evictions.purge == nil && state.evictions.names.isEmpty
+        && state.evictions.damaged.isEmpty ? nil : state.catalog.index.totals.count
+    }
+    guard let count else { return }
+    // Threads that keep storing must not hold up this one for ever.
+    evict(EvictionRun(purgingAt: now), atMost: count + 1, waits: true)
+    for name in withState({ $0.evictions.names }) { changing(name) { _ in } }
+    wait { $0.evictions.damaged.isEmpty ? () : nil }
+  }
+
   /// Ends the engine when its last object is closed.
   func shutDown() throws(CacheError) {
     defer { end() }

@@ -109,14 +109,12 @@ package final class EngineObservers: Sendable {
   /// Tells the memory tiers of the removal of a name's file, before or after it.
   func tell(of removal: Removal, _ name: EntryName) {
     if isEmpty { return }
-    switch removal {
-    case .cleared, .evicted: return
-    case .chosen(let key):
+    if case .cleared = removal { return }
+    if case .chosen(let key) = removal {
       // The key is the file's and untrusted. It decides only which value leaves memory.
       if let key { tell(.entryChanged(Subject(key: key, name: name))) }
       // Most files record no key, so the name alone decides on loads.
       supersedeLoads { $0.name == name }
-    case .damaged, .withdrawn: break
     }
     // Not `.entryChanged` for `withdrawn`, which would supersede loads that began after the removal
     // of everything. Those must be stored.

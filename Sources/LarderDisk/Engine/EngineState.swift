@@ -13,7 +13,8 @@ import LarderSystem
 /// | `endScan` | a scan has ended | catalog, evictions |
 /// | `chooseVictim` | an entry is to be evicted | catalog, evictions, locks |
 /// | `settle(published:)` | a file has got its name | catalog, clearing |
-/// | `settle(removal:)` | a file was removed, or stays | catalog, clearing, evictions |
+/// | `settle(evicted:)` | a victim's file was removed, or stays | catalog, evictions |
+/// | `settle(removal:)` | another file was removed, or stays | catalog, clearing |
 /// | `settle(stamped:)` | a file was stamped to be an entry | catalog |
 /// | `settle(useOf:)` | the stamp of a use was written | catalog |
 /// | `settle(_:)` | a look, an event, a scan or a read has shown a file | catalog, locks |
@@ -154,7 +155,7 @@ struct ServerClock: Sendable {
   /// With a time after the change the lead would be too small, and expired values would be served.
   ///
   /// - Parameter begin: A time before the change by this machine's clock.
-  mutating func learn(from status: FileStatus, since begin: Timestamp) {
+  mutating func adjust(by status: FileStatus, since begin: Timestamp) {
     let change = status.change
     // A change time that is the modification time is no time of the server's clock.
     guard change != status.modification else { return }

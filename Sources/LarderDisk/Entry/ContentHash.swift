@@ -2,14 +2,16 @@ package import LarderDigest
 package import LarderSystem
 
 /// The hash of an entry, by which damage is found: XXH64 of the content, then of the extended data.
-/// `EntryAttribute` stores it in `user.larder` as 11 characters of base64url.
+/// Another algorithm is another type here. The format then gets another version as well, in
+/// `EntryAttribute` and `OnDiskFormat.md`, because the hashes of older files would not match.
 ///
-/// - `StagedFile` computes it while it writes, and `EntryWriter` records it.
-/// - `EntryReader.matches` compares it: the first time that this process reads a state of a file,
-///   in `verify` (`Verification`), and in a removal that returns the value.
-/// - `EntryIdentity` compares it before a touch.
-/// - `larder stamp` computes it anew (`HandStamp`), and fixtures are packed and
-///   recorded with it.
+/// | step | place |
+/// |---|---|
+/// | made | `StagedFile.write`, of each piece that is written |
+/// | recorded | `StagedFile.setAttributes`: in `user.larder`, as 11 characters of base64url |
+/// | checked | `EntryReader.matches` below, which says when |
+/// | compared without the content | `EntryIdentity`, before a touch |
+/// | made anew | `HandStamp`, for `larder stamp`; fixtures are packed and recorded with it too |
 package typealias ContentHash = XXH64
 
 extension XXH64 {
@@ -41,5 +43,48 @@ extension XXH64 {
     var hash = self
     hash.update(extendedData.span)
     return hash.finalize()
+  }
+}
+
+// The check.
+extension EntryReader {
+  /// Whether a file's content and extended data are those that were stored.
+  ///
+  /// Called the first time that this process meets a state of a file (inode, change time), by
+  /// `verify`, and by a removal that returns the value; not in the mode `.fixture`. Returns
+  /// true if no hash is recorded.
+  ///
+  /// Extended data that was not read is read only if the content alone does not have the recorded
+  /// hash. If it has, none was stored with it.
+  ///
+  /// - Parameter content: Nil if the file is to be read in pieces, and rewound.
+  /// - Complexity: O(bytes).
+  static func matches(
+    _ file: borrowing FileDescriptor, _ testimony: inout Testimony, _ content: [UInt8]? = nil
+  ) throws(Errno) -> Bool {
+    guard let contentHash = testimony.attribute?.contentHash else { return true }
+    let hash = if let content { ContentHash(content.span) } else { try self.hash(of: file) }
+    if content == nil { try file.seek(to: 0) }
+    if testimony.extendedData == nil && hash.finalize() == contentHash {
+      testimony.extendedData = []
+      return true
+    }
+    let data = if let data = testimony.extendedData { data } else { try extendedData(of: file) }
+    testimony.extendedData = data
+    return hash.finalize(with: data) == contentHash
+  }
+
+  /// Returns the hash of a file's content from the present offset on.
+  ///
+  /// - Throws: `.noMemory`, as reading its value does, for a hole: a file too long for the memory,
+  ///   with few blocks on the disk. `truncate` makes one of 2⁶³ bytes in no time, and reading it
+  ///   takes years.
+  package static func hash(of file: borrowing FileDescriptor) throws(Errno) -> ContentHash {
+    let status = try file.status()
+    // A compressing file system keeps a value in no less than a thirtieth of its length, unless the
+    // value is all zeros.
+    let isSparse = status.byteCount / 64 > status.allocatedByteCount
+    if isSparse, !SystemEnvironment.mayHold(status.byteCount) { throw .noMemory }
+    return try ContentHash(ofRest: file)
   }
 }

@@ -1,9 +1,21 @@
 import LarderBasics
 import LarderSystem
-import Synchronization
 
-/// The occasions on which entries are evicted. `TrimPlan` has a plan for each, by which
-/// `EngineState.chooseVictim` chooses one entry after the other; `Evictions` lists the steps.
+/// Evictions. They have five steps:
+///
+/// 1. `beginPurge`: a limit was passed. One thread is asked to carry the purge on, and others may
+///    help.
+/// 2. `chooseVictim`: a thread chooses an entry, by `EvictionRun.takeNext` and a `TrimPlan`. In the
+///    same hold of the lock its name is held and it leaves the index.
+/// 3. `remove`: the thread looks at the file once more and unlinks it, without the lock.
+/// 4. `settle(evicted:)`: the outcome is taken over and the name is given back, in one hold with
+///    the next choice.
+/// 5. The purge is over when a choice finds its goals reached.
+///
+/// There is no state between: a name is at rest, or held by the thread that removes its file. A
+/// thread evicts with no name of its own, and holds one name at a time. Names that other threads
+/// hold are passed over. All processes evict from the same cold end, and a file that another one
+/// took first is simply gone.
 ///
 /// | occasion | function | plan |
 /// |---|---|---|
@@ -11,11 +23,7 @@ import Synchronization
 /// | a limit was passed, here or elsewhere | `carryOnPurge(after:)` | `setGoals(of:stuck:_:)` |
 /// | the end of the first scan, and every `sweepInterval` | `sweep()` | `.sweep` |
 /// | a caller's trim or sweep | `trim(_:_:)` | `TrimPlan(for:at:_:)`, or that of the caller |
-/// | a store that finds the disk full | `makeRoom(for:since:)` | `.room` |
-///
-/// A thread evicts with no name of its own, and holds one name at a time. Names that other threads
-/// hold are passed over. All processes evict from the same cold end, and a file that another one
-/// took first is simply gone.
+/// | a store that finds the disk full | `makeRoom(for:since:)` | to the target, and room for it |
 extension DiskEngine {
   /// Keeps the limits after a store, which holds no name any more. Once the directory is scanned,
   /// the total is then at most the limit, beside what is being stored and what cannot be removed;
@@ -25,9 +33,8 @@ extension DiskEngine {
     startScanIfNeeded()
     rescanIfDue()
     waitForClearing(toHold: 0)
-    if beginPurgeIfDue(sparing: name) {
-      evict(TrimProgress(.limits(sparing: name, at: now, configuration)))
-    }
+    guard beginPurgeIfDue(sparing: name) else { return }
+    evict(EvictionRun(.limits(sparing: name, at: now, configuration)))
   }
 
   /// Begins a purge if what a scan or another process has shown exceeds a limit.
@@ -47,8 +54,25 @@ extension DiskEngine {
   @discardableResult
   func carryOnPurge(after step: (inout EngineState) -> Bool = { _ in false }) -> Bool {
     let (result, carriesOn) = withState { (step(&$0), $0.evictions.claimPurge()) }
-    if carriesOn { runAside { self.evict(TrimProgress(purgingAt: self.now)) } }
+    if carriesOn { runAside { self.evict(EvictionRun(purgingAt: self.now)) } }
     return result
+  }
+
+  /// Waits while a value of a number of bytes exceeds a limit because of files that a removal of
+  /// everything has still to remove.
+  func waitForClearing(toHold byteCount: Int) {
+    waitForClearing { [configuration] in $0.hasRoom(for: byteCount, configuration) }
+  }
+
+  /// Waits while a removal of everything goes on, until it has removed enough files, in place of an
+  /// eviction of newer values.
+  ///
+  /// - Returns: Whether one was going on.
+  @discardableResult
+  func waitForClearing(until isEnough: (inout EngineState) -> Bool) -> Bool {
+    guard finds({ $0.clearing.hidesFiles }) else { return false }
+    wait { !$0.clearing.hidesFiles || isEnough(&$0) ? () : nil }
+    return true
   }
 
   /// The number of steps between two looks at other processes' changes and the free space.
@@ -64,49 +88,49 @@ extension DiskEngine {
   /// - Returns: What was removed, and whether the engine was shut down before the end.
   @discardableResult
   func evict(
-    _ progress: TrimProgress, atMost most: Int = .max, waits: Bool = false, tells: Bool = false
+    _ run: EvictionRun, atMost most: Int = .max, waits: Bool = false, tells: Bool = false
   ) -> (removal: BulkRemoval, isClosed: Bool) {
-    var (progress, last, count) = (progress, Attempt?.none, 0)
+    var (run, last, count) = (run, Attempt?.none, 0)
     var step = EngineState.EvictionStep.later
     loop: while count < most {
       if count.isMultiple(of: Self.lookInterval) {
-        choose(&progress, after: &last, isLast: true)
-        look(&progress)
+        choose(&run, after: &last, isLast: true)
+        look(&run)
       }
       let ticket = changed.ticket()
-      step = choose(&progress, after: &last)
+      step = choose(&run, after: &last)
       switch step {
       case .remove(let victim, let epoch):
         last = remove(victim, since: epoch, tells: tells)
-        if let last { progress.add(last.outcome, of: victim) }
+        if let last { run.add(last.outcome, of: victim) }
         count += 1
       case .later: break
       case .blocked where waits: changed.wait(ticket)
       case .blocked, .closed, .end: break loop
       }
     }
-    choose(&progress, after: &last, isLast: true)
+    choose(&run, after: &last, isLast: true)
     // Threads that wait for the end of a purge look again.
     changed.signal()
     // Another thread may have left it because of the last victim here.
     if step != .blocked { carryOnPurge() }
     if threads.hasLeftJobs { threads.runReady() }
-    if progress.result.removed > 0 { synchronizeRemovals() }
-    return (progress.result, isClosed: step == .closed)
+    if run.result.removed > 0 { synchronizeRemovals() }
+    return (run.result, isClosed: step == .closed)
   }
 
   /// Settles the last attempt and chooses the next victim, unless that was the last, in one hold of
   /// the lock.
   @discardableResult
   private func choose(
-    _ progress: inout TrimProgress, after attempt: inout Attempt?, isLast: Bool = false
+    _ run: inout EvictionRun, after attempt: inout Attempt?, isLast: Bool = false
   ) -> EngineState.EvictionStep {
     let (last, now) = (exchange(&attempt, with: nil), heldNow)
     if isLast && last == nil { return .end }
     let step = withState { [configuration] state -> EngineState.EvictionStep in
       if let last {
-        let name = last.name
-        _ = state.settle(removal: last.removal, last.outcome, of: name, at: now)
+        let name = last.victim.entry.name
+        state.settle(evicted: last.victim, since: last.epoch, last.outcome, at: now)
         state.counters.evictionTime += last.duration
         // The change ends here and not when the file is gone. Otherwise an event of a file that
         // takes the name in between would be compared with the victim's, and be ignored.
@@ -114,13 +138,13 @@ extension DiskEngine {
         if !state.locks.giveBack(name) { return .later }
       }
       if isLast { return .end }
-      let step = state.chooseVictim(&progress, configuration)
+      let step = state.chooseVictim(&run, configuration)
       // In the same hold: a read that has opened the file must not index it any more.
       if case .remove(let victim, _) = step { generations.begin(victim.entry.name) }
       return step
     }
     guard let last else { return step }
-    if case .later = step { followLateEvents(of: last.name) }
+    if case .later = step { followLateEvents(of: last.victim.entry.name) }
     changed.signal()
     return step
   }
@@ -144,21 +168,59 @@ extension DiskEngine {
     case .failed: break
     }
     return Attempt(
-      removal: .evicted(victim, since: epoch), name: entry.name, outcome: outcome,
+      victim: victim, epoch: epoch, outcome: outcome,
       duration: MonotonicTime.now.duration(since: start))
   }
 }
 
 /// An attempt to remove a victim's file. The thread that made it still holds the name.
 private struct Attempt: Sendable {
-  let removal: Removal
-  let name: EntryName
+  let victim: Victim
+  let epoch: NameLocks.Epoch
   let outcome: RemovalOutcome
   let duration: Duration
 }
 
-// The choice.
+// What is decided of an eviction.
 extension EngineState {
+  /// Begins a purge if a limit is exceeded, or has the one that is going on serve it too. A process
+  /// that has stored nothing evicts for no limit.
+  ///
+  /// - Parameters:
+  ///   - name: The entry that was stored; nil if something else was learned. Then the last entry in
+  ///     the order stays, because its store may be about to check the limits itself.
+  ///   - missing: The bytes that the file system lacks for the limit on free space.
+  /// - Returns: Whether a size or count limit is exceeded.
+  @discardableResult
+  mutating func beginPurge(
+    _ configuration: DiskCache.Configuration, sparing name: EntryName?, missing: UInt64 = 0
+  ) -> Bool {
+    guard isScanned, !phase.isShutDown, counters.stores > 0 else { return false }
+    let isSizePassed = configuration.isSizePassed(by: catalog.index.totals)
+    let isCountPassed = configuration.isCountPassed(by: catalog.index.totals)
+    guard isSizePassed || isCountPassed || missing > 0 else { return false }
+    if evictions.purge == nil { counters.purges += 1 }
+    var purge = evictions.purge ?? Purge()
+    if isSizePassed { purge.isForSize = true }
+    if isCountPassed { purge.isForCount = true }
+    if missing > 0 { (purge.missing, purge.freed) = (missing, 0) }
+    purge.spared = name ?? purge.spared ?? catalog.index.mostRecentName
+    evictions.purge = purge
+    return isSizePassed || isCountPassed
+  }
+
+  /// Whether a value of a number of bytes exceeds no limit beside the files that a removal of
+  /// everything has still to remove.
+  func hasRoom(for byteCount: Int, _ configuration: DiskCache.Configuration) -> Bool {
+    guard clearing.remaining.count > 0, !phase.isShutDown else { return true }
+    var totals = totalsOnDisk
+    if byteCount > 0 {
+      let bytes = UInt64(byteCount)
+      totals += IndexTotals(byteCount: bytes, allocatedByteCount: (bytes + 4095) / 4096 * 4096)
+    }
+    return !configuration.isSizePassed(by: totals) && !configuration.isCountPassed(by: totals)
+  }
+
   /// The next step of a thread that evicts.
   enum EvictionStep: Sendable, Equatable {
     /// Remove the file. The name is held, and the epoch is that of this moment.
@@ -175,18 +237,18 @@ extension EngineState {
 
   /// Chooses the entry that goes next: holds its name, and takes it out of the index.
   mutating func chooseVictim(
-    _ progress: inout TrimProgress, _ configuration: DiskCache.Configuration
+    _ run: inout EvictionRun, _ configuration: DiskCache.Configuration
   ) -> EvictionStep {
     if phase.isShutDown { return .closed }
-    if progress.isPurge {
+    if run.isPurge {
       guard let purge = evictions.purge else { return .end }
-      progress.plan.setGoals(of: purge, stuck: catalog.index.stuckTotals, configuration)
-      progress.freed = purge.freed
+      run.plan.setGoals(of: purge, stuck: catalog.index.stuckTotals, configuration)
+      run.freed = purge.freed
     }
-    guard let victim = progress.takeNext(from: &catalog.index, held: locks.held) else {
+    guard let victim = run.takeNext(from: &catalog.index, held: locks.held) else {
       // A victim of another thread may come back, so the purge does not end before it is gone.
-      let isBlocked = progress.isBlocked || progress.isPurge && !evictions.names.isEmpty
-      if progress.isPurge {
+      let isBlocked = run.isBlocked || run.isPurge && !evictions.names.isEmpty
+      if run.isPurge {
         // Other threads hold all names that could go, so the purge is left to a later one.
         if isBlocked { evictions.purge?.isCarriedOn = false } else { evictions.purge = nil }
       }
@@ -197,24 +259,31 @@ extension EngineState {
     evictions.names.append(name)
     return .remove(victim, epoch)
   }
+
+  /// Takes over the outcome for a victim, which was chosen at an epoch. The caller still holds the
+  /// name.
+  mutating func settle(
+    evicted victim: Victim, since epoch: NameLocks.Epoch, _ outcome: RemovalOutcome,
+    at now: Timestamp
+  ) {
+    let name = victim.entry.name
+    evictions.end(name, freed: outcome.hasFreed ? victim.entry.allocatedByteCount : 0)
+    if outcome.isRemoved { counters.countRemoval(victim.cause) }
+    // What was removed or replaced as a whole since the choice does not come back.
+    guard epoch == self.epoch else { return }
+    // The uses that are known here still count, as after an event.
+    if !outcome.isRemoved { catalog.index.upsert(victim.entry, order: .byLastAccess) }
+    switch outcome {
+    case .removed: catalog.remove(name)
+    case .changed(let met):
+      _ = settle(Finding(name: name, met: met, evidence: .look), isCurrent: true, at: now)
+    case .failed: catalog.index.stick(name)
+    }
+  }
 }
 
 // The other occasions.
 extension DiskEngine {
-  /// Carries the purge on, if one is going on, and waits for the entries that other threads are
-  /// evicting or removing as damaged.
-  func finishPurge() {
-    let count = withState { state in
-      state.evictions.purge == nil && state.evictions.names.isEmpty
-        && state.evictions.damaged.isEmpty ? nil : state.catalog.index.totals.count
-    }
-    guard let count else { return }
-    // Threads that keep storing must not hold up this one for ever.
-    evict(TrimProgress(purgingAt: now), atMost: count + 1, waits: true)
-    for name in withState({ $0.evictions.names }) { changing(name) { _ in } }
-    wait { $0.evictions.damaged.isEmpty ? () : nil }
-  }
-
   /// Evicts by a plan of the caller's.
   func trim(_ operation: String, _ makePlan: (Timestamp) -> TrimPlan) throws(CacheError)
     -> BulkRemoval
@@ -233,7 +302,7 @@ extension DiskEngine {
     var plan = makePlan(now)
     let (lastUse, count) = withState { ($0.catalog.uses.latest, $0.catalog.index.totals.count) }
     plan.lastUse = max(lastUse, now)
-    let (result, isClosed) = evict(TrimProgress(plan), atMost: count + 1, waits: true, tells: true)
+    let (result, isClosed) = evict(EvictionRun(plan), atMost: count + 1, waits: true, tells: true)
     if isClosed { throw closedError(operation) }
     return result
   }
@@ -243,7 +312,7 @@ extension DiskEngine {
     guard withState({ !$0.phase.isShutDown && $0.evictions.waitingTrimCount == 0 }) else { return }
     retryStuck()
     evict(
-      TrimProgress(.sweep(at: now, grace: configuration.expiredGrace, configuration)))
+      EvictionRun(.sweep(at: now, grace: configuration.expiredGrace, configuration)))
   }
 
   /// Plans the next sweep, which plans the one after it, for as long as the engine lives.
@@ -263,10 +332,10 @@ extension DiskEngine {
 // Other processes, and the file system.
 extension DiskEngine {
   /// Takes in what other processes have done, and whether the file system has space again.
-  private func look(_ progress: inout TrimProgress) {
-    if progress.takeMissing() { startScan() }
+  private func look(_ run: inout EvictionRun) {
+    if run.takeMissing() { startScan() }
     lookAround()
-    guard progress.isPurge, configuration.freeSpaceLimit != nil, missingBytes() == 0 else { return }
+    guard run.isPurge, configuration.freeSpaceLimit != nil, missingBytes() == 0 else { return }
     withState { $0.evictions.purge?.missing = 0 }
   }
 
@@ -280,23 +349,6 @@ extension DiskEngine {
       let most = UInt64(limit) + UInt64(limit) / 10
       state.evictions.allow(room: most > total ? most - total : 0)
     }
-  }
-
-  /// Waits while a value of a number of bytes exceeds a limit because of files that a removal of
-  /// everything has still to remove.
-  func waitForClearing(toHold byteCount: Int) {
-    waitForClearing { [configuration] in $0.hasRoom(for: byteCount, configuration) }
-  }
-
-  /// Waits while a removal of everything goes on, until it has removed enough files, in place of an
-  /// eviction of newer values.
-  ///
-  /// - Returns: Whether one was going on.
-  @discardableResult
-  func waitForClearing(until isEnough: (inout EngineState) -> Bool) -> Bool {
-    guard finds({ $0.clearing.hidesFiles }) else { return false }
-    wait { !$0.clearing.hidesFiles || isEnough(&$0) ? () : nil }
-    return true
   }
 
   /// Returns the bytes that the file system lacks for the limit on free space, if a look is due.
@@ -318,56 +370,5 @@ extension DiskEngine {
       let free = upkeep(try location.handle.freeByteCount())
     else { return 0 }
     return free < UInt64(limit) ? UInt64(limit) - free : 0
-  }
-}
-
-// Room on a full disk.
-extension DiskEngine {
-  /// The number of evictions for a full disk that are over, which a store notes before it writes.
-  var fullDiskCount: Int { fullDiskMark.load(ordering: .relaxed) }
-
-  /// Makes room after a store found the disk full: evicts down to the trim target, or waits for
-  /// another store that does.
-  ///
-  /// - Parameter count: The number of evictions that were over when the store began to write. A
-  ///   later one counts for this store too.
-  /// - Returns: Whether anything was freed, so that another try makes sense. The caller passes the
-  ///   outcome of that try to `judgeRoom(hasHelped:)`.
-  func makeRoom(for byteCount: Int, since count: Int) -> Bool {
-    var start: IndexTotals?
-    let hasCleared = waitForClearing { state in
-      var gone = start ?? state.clearing.remaining
-      start = gone
-      gone -= state.clearing.remaining
-      return gone.allocatedByteCount > UInt64(byteCount)
-    }
-    if hasCleared { return true }
-    let now = self.now
-    var plan: TrimPlan?
-    let step = wait { [configuration] state -> FullDiskEvictions.Step? in
-      guard state.isScanned else { return .fail }
-      let step = state.fullDisk.step(since: count, at: .now, pause: configuration.fullDiskPause)
-      if step == .evict {
-        state.counters.purges += 1
-        plan = .room(for: byteCount, in: state.catalog.index.totals, at: now, configuration)
-      }
-      return step
-    }
-    guard let plan else { return step == .retry }
-    let hasFreed = evict(TrimProgress(plan)).removal.removed > 0
-    withState { $0.fullDisk.end(hasFreed: hasFreed) }
-    fullDiskMark.wrappingAdd(1, ordering: .relaxed)
-    changed.signal()
-    if !hasFreed { judgeRoom(hasHelped: false) }
-    return hasFreed
-  }
-
-  /// Judges the last eviction for a full disk by a store that was tried again after it.
-  func judgeRoom(hasHelped: Bool) {
-    withState { state in
-      if state.fullDisk.judge(hasHelped: hasHelped, at: .now) {
-        state.counters.vainEvictions += 1
-      }
-    }
   }
 }

@@ -1,35 +1,7 @@
 import LarderBasics
-import LarderSystem
+package import LarderSystem
 
-/// An eviction that passing a limit has begun and that goes on down to the targets.
-struct Purge: Sendable {
-  /// Whether the size limit was passed.
-  fileprivate(set) var isForSize = false
-  /// Whether the count limit was passed.
-  fileprivate(set) var isForCount = false
-  /// The bytes that the file system lacked for the limit on free space; 0 as soon as enough are
-  /// free, by whatever program.
-  var missing: UInt64 = 0
-  /// The bytes that were freed since then, here or by another process.
-  fileprivate(set) var freed: UInt64 = 0
-  /// The entry that began it last, which stays.
-  fileprivate(set) var spared: EntryName?
-  /// Whether a thread carries it on, or has been asked to.
-  var isCarriedOn = false
-}
-
-/// The evictions of this process.
-///
-/// 1. `EngineState.beginPurge`: a limit was passed. One thread is asked to carry the purge on, and
-///    others may help.
-/// 2. `EngineState.chooseVictim`: a thread chooses an entry. In the same hold of the lock its name
-///    is held and it leaves the index.
-/// 3. The thread looks at the file once more and removes it, without the lock.
-/// 4. `EngineState.settle`: the outcome is taken over and the name is given back, in one hold with
-///    the next choice.
-/// 5. The purge is over when a choice finds its goals reached.
-///
-/// There is no state between: a name is at rest, or held by the thread that removes its file.
+/// What the threads of this process that evict share: a part of `EngineState`.
 struct Evictions: Sendable {
   /// The purge that is going on. It ends when its goals are reached or another directory is held.
   var purge: Purge?
@@ -83,43 +55,295 @@ struct Evictions: Sendable {
   mutating func allow(room: UInt64) { allowance = room / Self.allowanceShare }
 }
 
-extension EngineState {
-  /// Begins a purge if a limit is exceeded, or has the one that is going on serve it too. A process
-  /// that has stored nothing evicts for no limit.
-  ///
-  /// - Parameters:
-  ///   - name: The entry that was stored; nil if something else was learned. Then the last entry in
-  ///     the order stays, because its store may be about to check the limits itself.
-  ///   - missing: The bytes that the file system lacks for the limit on free space.
-  /// - Returns: Whether a size or count limit is exceeded.
-  @discardableResult
-  mutating func beginPurge(
-    _ configuration: DiskCache.Configuration, sparing name: EntryName?, missing: UInt64 = 0
-  ) -> Bool {
-    guard isScanned, !phase.isShutDown, counters.stores > 0 else { return false }
-    let isSizePassed = configuration.isSizePassed(by: catalog.index.totals)
-    let isCountPassed = configuration.isCountPassed(by: catalog.index.totals)
-    guard isSizePassed || isCountPassed || missing > 0 else { return false }
-    if evictions.purge == nil { counters.purges += 1 }
-    var purge = evictions.purge ?? Purge()
-    if isSizePassed { purge.isForSize = true }
-    if isCountPassed { purge.isForCount = true }
-    if missing > 0 { (purge.missing, purge.freed) = (missing, 0) }
-    purge.spared = name ?? purge.spared ?? catalog.index.mostRecentName
-    evictions.purge = purge
-    return isSizePassed || isCountPassed
+/// An eviction that passing a limit has begun and that goes on down to the targets.
+struct Purge: Sendable {
+  /// Whether the size limit was passed.
+  var isForSize = false
+  /// Whether the count limit was passed.
+  var isForCount = false
+  /// The bytes that the file system lacked for the limit on free space; 0 as soon as enough are
+  /// free, by whatever program.
+  var missing: UInt64 = 0
+  /// The bytes that were freed since then, here or by another process.
+  var freed: UInt64 = 0
+  /// The entry that began it last, which stays.
+  var spared: EntryName?
+  /// Whether a thread carries it on, or has been asked to.
+  var isCarriedOn = false
+}
+
+/// The evictions of one thread, entry by entry by a plan: it chooses each, and adds up what was
+/// removed.
+struct EvictionRun: Sendable {
+  var plan: TrimPlan
+  /// Whether the goals are those that the purge which is going on has at each choice. If there is
+  /// none any more, the eviction is over.
+  let isPurge: Bool
+  /// The bytes on disk that were freed, here or by another process.
+  var freed: UInt64 = 0
+  private(set) var result = BulkRemoval()
+  /// Whether the plan asks for more, but threads hold the names of all entries that could go.
+  private(set) var isBlocked = false
+  /// The latest names whose files were found changed. From the second time on they are passed over.
+  private var changed: [EntryName] = []
+  private var changedInRow = 0
+  private var goneInRow = 0
+
+  /// The number of names that are passed over at most, because each costs every step after it.
+  private static let mostChanged = 64
+
+  init(_ plan: TrimPlan) { (self.plan, isPurge) = (plan, false) }
+
+  /// Begins to take part in the purge.
+  init(purgingAt now: Timestamp) {
+    (plan, isPurge) = (TrimPlan(now: now, protected: nil), true)
   }
 
-  /// Whether a value of a number of bytes exceeds no limit beside the files that a removal of
-  /// everything has still to remove.
-  func hasRoom(for byteCount: Int, _ configuration: DiskCache.Configuration) -> Bool {
-    guard clearing.remaining.count > 0, !phase.isShutDown else { return true }
-    var totals = totalsOnDisk
-    if byteCount > 0 {
-      let bytes = UInt64(byteCount)
-      totals += IndexTotals(byteCount: bytes, allocatedByteCount: (bytes + 4095) / 4096 * 4096)
+  /// Takes the entry that goes next out of an index; nil if the plan is fulfilled, or if all
+  /// entries that could go are held.
+  ///
+  /// - Parameter held: The names that threads are changing. They are passed over.
+  /// - Complexity: O(log n).
+  mutating func takeNext(from index: inout EntryIndex, held: [EntryName] = []) -> Victim? {
+    isBlocked = false
+    guard changedInRow < 2 * Self.mostChanged else { return nil }
+    var isBlocked = false
+    let (plan, freed, changed) = (plan, freed, changed)
+    func mayGo(_ name: EntryName) -> Bool {
+      if name == plan.protected || changed.count(where: { $0 == name }) > 1 { return false }
+      if held.contains(name) { isBlocked = true }
+      return !held.contains(name)
     }
-    return !configuration.isSizePassed(by: totals) && !configuration.isCountPassed(by: totals)
+    let totals = index.totals
+    func isFulfilled(_ next: Timestamp) -> Bool {
+      plan.isFulfilled(by: totals, freed: freed, next: next)
+    }
+    if plan.takesAllExpired || !isFulfilled(Timestamp(seconds: .max)),
+      let entry = index.takeExpired(at: plan.now, where: mayGo)
+    {
+      return Victim(entry: entry, cause: .expired)
+    }
+    if let entry = index.takeLeastRecent(where: mayGo, if: { !isFulfilled($0) }) {
+      return Victim(entry: entry, cause: plan.cause)
+    }
+    self.isBlocked = isBlocked
+    return nil
+  }
+
+  /// Adds the outcome for a victim.
+  mutating func add(_ outcome: RemovalOutcome, of victim: Victim) {
+    result.add(BulkRemoval(outcome, of: victim.entry.byteCount))
+    if outcome.hasFreed { freed.addSaturating(victim.entry.allocatedByteCount) }
+    if case .changed(nil) = outcome { goneInRow += 1 } else { goneInRow = 0 }
+    guard case .changed(_?) = outcome else {
+      changedInRow = 0
+      return
+    }
+    changedInRow += 1
+    if changed.count == Self.mostChanged { changed.removeFirst() }
+    changed.append(victim.entry.name)
+  }
+
+  /// Whether so many files in a row were gone that events or scans must have missed their removal.
+  /// Counts anew from then on.
+  mutating func takeMissing() -> Bool {
+    guard goneInRow >= 64 else { return false }
+    goneInRow = 0
+    return true
+  }
+}
+
+/// An entry that was chosen to go and has left the index. The thread that chose it holds its name.
+package struct Victim: Sendable, Hashable {
+  package let entry: IndexedEntry
+  /// The cause that its removal is counted with.
+  let cause: RemovalCause
+}
+
+// The entries that go next, by the order of last access and of expiry.
+extension EntryIndex {
+  /// Takes out the entry that expired first among those that may go; nil if there is none.
+  ///
+  /// - Complexity: O(log n + k²), with k − 1 entries before it that may not go.
+  mutating func takeExpired(at now: Timestamp, where mayGo: (EntryName) -> Bool) -> IndexedEntry? {
+    let limit = PackedTime(now)
+    let first = expiries.first(in: table) { $0.stamp > limit || mayGo(table.name(of: $0.slot)) }
+    guard let first, first.stamp <= limit else { return nil }
+    return take(first.slot)
+  }
+
+  /// Takes out the least recently used entry among those that may go, if a condition on its last
+  /// access holds; else nil. Of entries of the same last access, the first by name goes.
+  ///
+  /// - Complexity: O(log n + k²), with k − 1 entries before it that may not go.
+  mutating func takeLeastRecent(
+    where mayGo: (EntryName) -> Bool, if isDue: (_ lastAccess: Timestamp) -> Bool
+  ) -> IndexedEntry? {
+    func isNext(_ node: StampedSlot) -> Bool {
+      !isDue(node.stamp.timestamp) || mayGo(table.name(of: node.slot))
+    }
+    var first = strays.first(in: table, where: isNext)
+    var listed = oldest
+    while listed != .none {
+      let node = StampedSlot(listed, table.records[listed].lastAccess)
+      // Looked at here, because the stamps of the list are in no order where a clock went back.
+      if let first, table.precedes(first, node) { break }
+      if isNext(node) {
+        first = node
+        break
+      }
+      listed = table.records[listed].next
+    }
+    guard let first, isDue(first.stamp.timestamp) else { return nil }
+    return take(first.slot)
+  }
+
+  /// Forgets an entry, and returns it.
+  private mutating func take(_ slot: EntrySlot) -> IndexedEntry {
+    let entry = entry(at: slot)
+    remove(slot)
+    return entry
+  }
+
+  /// Takes out all entries that a plan demands.
+  ///
+  /// - Complexity: O(k log n) for k victims.
+  package mutating func take(_ plan: TrimPlan) -> [Victim] {
+    var (run, victims) = (EvictionRun(plan), [Victim]())
+    while let victim = run.takeNext(from: &self) {
+      run.add(.removed, of: victim)
+      victims.append(victim)
+    }
+    return victims
+  }
+}
+
+/// A goal of a removal of many entries: the entries that are left afterwards.
+package enum TrimGoal: Sendable, Hashable {
+  /// The entries that have not expired.
+  case living
+  /// At most this many bytes.
+  case size(Int)
+  /// At most this many entries.
+  case count(Int)
+  /// The entries whose last use is less than an age ago.
+  case age(Duration)
+  /// No entries.
+  case nothing
+}
+
+/// The goals of an eviction, which decide what is evicted.
+///
+/// The expired entries go first. Then the least recently used go until everything set here holds.
+/// Entries used at the same time go in the order of their names. With nothing set, only the expired
+/// go. `EvictionRun` chooses one entry after the other by such a plan.
+package struct TrimPlan: Sendable {
+  /// The time of the decision.
+  let now: Timestamp
+  /// The entry that is never a victim, because its store set the eviction off.
+  var protected: EntryName?
+  /// Whether the expired entries go although the rest of the plan is fulfilled.
+  var takesAllExpired = true
+  /// The most bytes that may be left, by a measure.
+  var maximumSize: (byteCount: UInt64, measure: DiskCache.SizeMeasure)?
+  /// The most entries afterwards.
+  package var maximumCount: Int?
+  /// The latest last access with which an entry must go.
+  var outdatedAccess: Timestamp?
+  /// The last use before a caller's trim began. An entry that is used or stored later stays.
+  var lastUse: Timestamp?
+  /// The bytes on disk that must become free, those of the expired entries included.
+  var byteCountToFree: UInt64 = 0
+  /// The cause that victims are counted with if they have not expired.
+  var cause = RemovalCause.evicted
+
+  /// Creates a plan that takes the expired entries and nothing else.
+  package init(now: Timestamp, protected: EntryName?) {
+    self.now = now
+    self.protected = protected
+  }
+
+  /// Sets the time without a use after which entries go. An entry that was used exactly so long ago
+  /// goes, as one goes at exactly its expiry.
+  ///
+  /// A use ahead of the clock counts as made now, so that an age of zero is that of all entries.
+  mutating func setMaximumAge(_ age: Duration, at now: Timestamp) {
+    outdatedAccess = age > .zero ? now.adding(.zero - age) : Timestamp(seconds: .max)
+  }
+
+  /// Returns the total that a limit is trimmed to: a share of it, rounded down. A share below 0
+  /// counts as 0, and one above 1 as 1.
+  ///
+  /// - Parameter stuck: The part of the total that cannot be removed, which stays beside the share
+  ///   of what is left.
+  /// - Returns: At most the limit or `stuck`, although numbers beyond 2⁵³ are rounded.
+  static func target(_ limit: Int, _ share: Double, stuck: UInt64 = 0) -> UInt64 {
+    let rest = UInt64(max(0, limit)) - min(stuck, UInt64(max(0, limit)))
+    guard rest > 0, share > 0 else { return stuck }
+    return stuck + (share < 1 ? UInt64(min(Double(rest) * share, Double(rest))) : rest)
+  }
+
+  /// Whether the plan is fulfilled, so that the next entry and all after it can stay.
+  func isFulfilled(by totals: IndexTotals, freed: UInt64, next: Timestamp) -> Bool {
+    if let lastUse, next > lastUse { return true }
+    if let (most, measure) = maximumSize, measure.of(totals) > most { return false }
+    if let most = maximumCount, totals.count > most { return false }
+    if let outdated = outdatedAccess, next <= outdated { return false }
+    return freed >= byteCountToFree
+  }
+}
+
+// The plans for each occasion.
+extension TrimPlan {
+  /// Creates the plan of a removal that a caller asks for.
+  package init(for goal: TrimGoal, at now: Timestamp, _ configuration: DiskCache.Configuration) {
+    self.init(now: now, protected: nil)
+    switch goal {
+    case .living: self = .sweep(at: now, configuration)
+    case .size(let byteCount): maximumSize = (UInt64(byteCount), configuration.sizeMeasure)
+    case .count(let count): maximumCount = count
+    case .age(let age): setMaximumAge(age, at: now)
+    case .nothing: maximumCount = 0
+    }
+  }
+
+  /// Returns the plan of a store that has passed a limit: down to the limits.
+  static func limits(
+    sparing name: EntryName, at now: Timestamp, _ configuration: DiskCache.Configuration
+  ) -> TrimPlan {
+    var plan = TrimPlan(now: now, protected: name)
+    plan.takesAllExpired = false
+    plan.maximumSize = configuration.sizeLimit.map { (UInt64($0), configuration.sizeMeasure) }
+    plan.maximumCount = configuration.countLimit
+    return plan
+  }
+
+  /// Sets the goals of a purge: down to the targets of the limits that were passed.
+  mutating func setGoals(
+    of purge: Purge, stuck: IndexTotals, _ configuration: DiskCache.Configuration
+  ) {
+    self = TrimPlan(now: now, protected: purge.spared)
+    byteCountToFree = purge.missing
+    let (measure, share) = (configuration.sizeMeasure, configuration.trimTarget)
+    if purge.isForSize, let limit = configuration.sizeLimit {
+      maximumSize = (Self.target(limit, share, stuck: measure.of(stuck)), measure)
+    }
+    if purge.isForCount, let limit = configuration.countLimit {
+      maximumCount = Int(Self.target(limit, share, stuck: UInt64(stuck.count)))
+    }
+  }
+
+  /// Returns the plan of a sweep. Its victims count as expired, including those that go for the age
+  /// limit.
+  ///
+  /// - Parameter grace: The time for which entries are spared after their expiry.
+  static func sweep(
+    at now: Timestamp, grace: Duration = .zero, _ configuration: DiskCache.Configuration
+  ) -> TrimPlan {
+    var plan = TrimPlan(now: now.adding(.zero - grace), protected: nil)
+    if let age = configuration.ageLimit { plan.setMaximumAge(age, at: now) }
+    plan.cause = .expired
+    return plan
   }
 }
 

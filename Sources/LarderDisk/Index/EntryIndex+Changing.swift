@@ -109,7 +109,7 @@ extension EntryIndex {
   /// Notes that the file of an entry was checked, if it is in the state that the index has.
   ///
   /// - Returns: The entry's slot; nil, with nothing noted, if the index has another state or none.
-  mutating func verify(_ entry: IndexedEntry) -> EntrySlot? {
+  mutating func recordCheck(of entry: IndexedEntry) -> EntrySlot? {
     guard let slot = table.slot(of: entry.name) else { return nil }
     // Two changes within a tick of the clock have one change time, so the sizes count as well.
     let checked = EntryFacts(entry)

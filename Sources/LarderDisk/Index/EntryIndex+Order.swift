@@ -43,49 +43,6 @@ extension EntryIndex {
   /// The name of the entry that was used last among those that are no strays.
   var mostRecentName: EntryName? { newest == .none ? nil : table.name(of: newest) }
 
-  /// Takes out the entry that expired first among those that may go; nil if there is none.
-  ///
-  /// - Complexity: O(log n + k²), with k − 1 entries before it that may not go.
-  mutating func takeExpired(at now: Timestamp, where mayGo: (EntryName) -> Bool) -> IndexedEntry? {
-    let limit = PackedTime(now)
-    let first = expiries.first(in: table) { $0.stamp > limit || mayGo(table.name(of: $0.slot)) }
-    guard let first, first.stamp <= limit else { return nil }
-    return take(first.slot)
-  }
-
-  /// Takes out the least recently used entry among those that may go, if a condition on its last
-  /// access holds; else nil. Of entries of the same last access, the first by name goes.
-  ///
-  /// - Complexity: O(log n + k²), with k − 1 entries before it that may not go.
-  mutating func takeLeastRecent(
-    where mayGo: (EntryName) -> Bool, if isDue: (_ lastAccess: Timestamp) -> Bool
-  ) -> IndexedEntry? {
-    func isNext(_ node: StampedSlot) -> Bool {
-      !isDue(node.stamp.timestamp) || mayGo(table.name(of: node.slot))
-    }
-    var first = strays.first(in: table, where: isNext)
-    var listed = oldest
-    while listed != .none {
-      let node = StampedSlot(listed, table.records[listed].lastAccess)
-      // Looked at here, because the stamps of the list are in no order where a clock went back.
-      if let first, table.precedes(first, node) { break }
-      if isNext(node) {
-        first = node
-        break
-      }
-      listed = table.records[listed].next
-    }
-    guard let first, isDue(first.stamp.timestamp) else { return nil }
-    return take(first.slot)
-  }
-
-  /// Forgets an entry, and returns it.
-  private mutating func take(_ slot: EntrySlot) -> IndexedEntry {
-    let entry = entry(at: slot)
-    remove(slot)
-    return entry
-  }
-
   /// Takes an entry out of the order and the heap, so that nothing chooses it to go. It stays known
   /// and counted, until it is stored, used or stamped, or its file is found in another state.
   ///

@@ -40,7 +40,7 @@ package struct ReadContext: Sendable {
 ///    can every cache during a removal of everything.
 /// 2. The file cannot be opened: `.absent`, `.foreign` or `.unreadable` (`EntryReader.open`).
 /// 3. Its status objects: `.foreign`, `.otherOwner`, `.oversized` or `.expired`
-///    (`EntryTrust.objection`).
+///    (`EntryTrust.missReason`).
 /// 4. This process has verified this state of the file (inode, change time) for this key. A short
 ///    file is served, and its use counted, in one hold of the lock (`countIfVerified`). A long one
 ///    skips the next two steps.
@@ -130,7 +130,7 @@ extension DiskEngine {
   /// a miss, and it is short enough that little is lost if the read turns out to be a miss.
   private func mayBeQuick(_ status: FileStatus, _ context: ReadContext) -> Bool {
     status.byteCount <= 1 << 20 && context.staleness == .zero && !isOnNetwork
-      && reader.trust.objection(to: status, pending: nil, now: context.now) == nil
+      && reader.trust.missReason(for: status, pending: nil, now: context.now) == nil
   }
 }
 
@@ -193,7 +193,7 @@ extension DiskEngine {
       time = withState { $0.serverClock.time(toJudge: status.modification.asExpiry, at: time) }
     }
     if context.staleness > .zero { time = time.adding(.zero - context.staleness) }
-    if let reason = reader.trust.objection(to: status, pending: known.pendingExpiry, now: time) {
+    if let reason = reader.trust.missReason(for: status, pending: known.pendingExpiry, now: time) {
       return miss(reason, name, status, context.generation)
     }
     let examination = try reader.read(
@@ -295,7 +295,7 @@ extension EngineState {
     let access = catalog.uses.issueAccess(at: now)
     let entry = IndexedEntry(name: name, status: status, lastAccess: access, check: check)
     var (slot, effects) = (EntrySlot?.none, Effects())
-    if status.linkCount > 0 { slot = catalog.index.verify(entry) }
+    if status.linkCount > 0 { slot = catalog.index.recordCheck(of: entry) }
     if slot == nil {
       let hit = Evidence.hit(isUnlinked: status.linkCount == 0, hasEvents: hasEvents())
       effects = settle(
@@ -311,13 +311,5 @@ extension EngineState {
     guard let slot else { return (effects, (access, status.modification.asExpiry)) }
     let kept = catalog.use(slot, of: name, status, at: access, isDue: isDue, extended: extended)
     return (effects, (access, kept))
-  }
-
-  /// Notes a use of a value that was still waiting to be written when its file was sealed.
-  mutating func use(
-    _ name: EntryName, _ status: FileStatus, at access: Timestamp, isDue: Bool, extended: Timestamp?
-  ) {
-    guard let slot = catalog.index.slot(of: name) else { return }
-    _ = catalog.use(slot, of: name, status, at: access, isDue: isDue, extended: extended)
   }
 }

@@ -1,5 +1,4 @@
 package import LarderBasics
-import LarderDigest
 package import LarderSystem
 
 /// The purpose of a read.
@@ -118,7 +117,7 @@ package struct EntryReader: Sendable {
     let reading = try attributeReading(of: file)
     let isRemnant =
       reading == nil && checksContent && !requireProof ? try isRemnant(file, status) : false
-    if let reason = objection(to: reading, isRemnant: isRemnant, key) { return .rejected(reason) }
+    if let reason = missReason(for: reading, isRemnant: isRemnant, key) { return .rejected(reason) }
     return .accepted(Testimony(attribute: reading?.attribute))
   }
 
@@ -159,8 +158,8 @@ package struct EntryReader: Sendable {
   /// Returns the reason for which a file with this attribute is not the key's; nil if it can be.
   ///
   /// - Parameter isRemnant: Whether a file without an attribute is the rest of a value.
-  func objection(
-    to reading: EntryAttribute.Reading?, isRemnant: Bool, _ key: CacheKey
+  func missReason(
+    for reading: EntryAttribute.Reading?, isRemnant: Bool, _ key: CacheKey
   ) -> MissReason? {
     switch reading {
     case .otherVersion: return .otherVersion
@@ -218,46 +217,6 @@ package struct EntryReader: Sendable {
       return []
     }
   }
-
-  /// Whether a file's content and extended data are those that were stored.
-  ///
-  /// Called the first time that this process meets a state of a file (inode, change time), by
-  /// `verify`, and by a removal that returns the value; not in the mode `.fixture`. Returns
-  /// true if no hash is recorded.
-  ///
-  /// Extended data that was not read is read only if the content alone does not have the recorded
-  /// hash. If it has, none was stored with it.
-  ///
-  /// - Parameter content: Nil if the file is to be read in pieces, and rewound.
-  /// - Complexity: O(bytes).
-  static func matches(
-    _ file: borrowing FileDescriptor, _ testimony: inout Testimony, _ content: [UInt8]? = nil
-  ) throws(Errno) -> Bool {
-    guard let contentHash = testimony.attribute?.contentHash else { return true }
-    let hash = if let content { ContentHash(content.span) } else { try self.hash(of: file) }
-    if content == nil { try file.seek(to: 0) }
-    if testimony.extendedData == nil && hash.finalize() == contentHash {
-      testimony.extendedData = []
-      return true
-    }
-    let data = if let data = testimony.extendedData { data } else { try extendedData(of: file) }
-    testimony.extendedData = data
-    return hash.finalize(with: data) == contentHash
-  }
-
-  /// Returns the hash of a file's content from the present offset on.
-  ///
-  /// - Throws: `.noMemory`, as reading its value does, for a hole: a file too long for the memory,
-  ///   with few blocks on the disk. `truncate` makes one of 2⁶³ bytes in no time, and reading it
-  ///   takes years.
-  package static func hash(of file: borrowing FileDescriptor) throws(Errno) -> ContentHash {
-    let status = try file.status()
-    // A compressing file system keeps a value in no less than a thirtieth of its length, unless the
-    // value is all zeros.
-    let isSparse = status.byteCount / 64 > status.allocatedByteCount
-    if isSparse, !SystemEnvironment.mayHold(status.byteCount) { throw .noMemory }
-    return try ContentHash(ofRest: file)
-  }
 }
 
 extension CacheKey {
@@ -283,8 +242,9 @@ package struct EntryTrust: Sendable {
   /// Returns the reason why a file cannot be served; nil if there is none.
   ///
   /// - Parameter pending: The expiry that an extension will write, if one is under way.
-  package func objection(to status: FileStatus, pending: Timestamp?, now: Timestamp) -> MissReason?
-  {
+  package func missReason(
+    for status: FileStatus, pending: Timestamp?, now: Timestamp
+  ) -> MissReason? {
     if !status.isRegular { return .foreign }
     // The owner comes before the expiry, because nothing that an untrusted user set is used.
     if !isTrusted(status) { return .otherOwner }

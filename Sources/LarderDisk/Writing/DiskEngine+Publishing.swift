@@ -4,7 +4,7 @@ import LarderSystem
 extension DiskEngine {
   /// Publishes a sealed file while its name is held.
   func publish(
-    _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal
+    _ file: inout StagedFile, _ request: StoreRequest, _ seal: Seal
   ) throws(CacheError) -> StoreOutcome {
     let name = request.subject.name
     // Before `isWanted` is asked: a clearing between the two would go unnoticed.
@@ -30,14 +30,14 @@ extension DiskEngine {
     guard let status = try publishOrWithdraw(&file, request, seal, held) else {
       return rejected(.alreadyPresent)
     }
-    settle(status, in: file.handle, request, seal, held, since: epoch)
+    conclude(status, in: file.handle, request, seal, held, since: epoch)
     return .stored
   }
 
   /// Gives a sealed file its name; returns nil if the name was not free. If a later step fails,
   /// takes the file back; a value that another process has stored since stays.
   private func publishOrWithdraw(
-    _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal,
+    _ file: inout StagedFile, _ request: StoreRequest, _ seal: Seal,
     _ held: borrowing HeldName
   ) throws(CacheError) -> FileStatus? {
     do throws(Errno) {
@@ -59,9 +59,9 @@ extension DiskEngine {
 
   /// Settles a value that has just become visible in a directory, and tells the observers. The
   /// epoch is that at which the store took the name.
-  private func settle(
+  private func conclude(
     _ status: FileStatus, in directory: DirectoryHandle, _ request: StoreRequest,
-    _ seal: EntryWriter.Seal, _ held: borrowing HeldName, since epoch: NameLocks.Epoch
+    _ seal: Seal, _ held: borrowing HeldName, since epoch: NameLocks.Epoch
   ) {
     let (name, key) = (request.subject.name, request.subject.key)
     let entry = IndexedEntry(
@@ -76,7 +76,7 @@ extension DiskEngine {
         published: entry, order: request.accepted == nil ? .mostRecent : .byLastAccess,
         isInPlace: isInPlace, since: epoch)
       if isOnNetwork, case .indexed = publication {
-        state.serverClock.learn(from: status, since: seal.begin)
+        state.serverClock.adjust(by: status, since: seal.begin)
       }
       return publication
     }
@@ -102,7 +102,7 @@ extension DiskEngine {
   /// Notifies the caller and the memory tiers of a value that the index has taken.
   private func tell(
     of status: FileStatus, in directory: DirectoryHandle, _ request: StoreRequest,
-    _ seal: EntryWriter.Seal, since clearCount: Int
+    _ seal: Seal, since clearCount: Int
   ) {
     // Another process may have given the file an earlier one since. A difference of up to two
     // seconds is the file system's resolution.
@@ -164,7 +164,7 @@ extension DiskEngine {
     of subject: Subject, for purpose: ReadPurpose
   ) throws(CacheError) -> EntryReader.Testimony? {
     guard case .file(let file, let status) = try openFile(of: subject.name),
-      objection(to: status, of: subject.name, at: heldNow) == nil
+      missReason(for: status, of: subject.name, at: heldNow) == nil
     else { return nil }
     let check = withState { state in
       state.catalog.index.verified(
@@ -186,8 +186,8 @@ extension DiskEngine {
 
   /// Returns the reason for which a read misses a file, as far as its status and the pending use of
   /// its name show; nil for none.
-  func objection(to status: FileStatus, of name: EntryName, at now: Timestamp) -> MissReason? {
+  func missReason(for status: FileStatus, of name: EntryName, at now: Timestamp) -> MissReason? {
     let pending = withState { $0.catalog.uses.expiry(of: name, status) }
-    return reader.trust.objection(to: status, pending: pending, now: now)
+    return reader.trust.missReason(for: status, pending: pending, now: now)
   }
 }

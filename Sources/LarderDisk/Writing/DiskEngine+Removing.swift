@@ -106,8 +106,8 @@ extension DiskEngine {
 
   /// Takes the outcome of a removal over, then reports it, then tells memory.
   private func conclude(_ held: borrowing HeldName, _ removal: Removal, _ outcome: RemovalOutcome) {
-    let (name, now) = (held.name, heldNow)
-    let isLearned = withState { $0.settle(removal: removal, outcome, of: name, at: now) }
+    let name = held.name
+    let isLearned = withState { $0.settle(removal: removal, outcome, of: name) }
     if outcome.isRemoved { removals.tell(name, key: removal.key, removal.cause) }
     if isLearned { return tell(ofLearned: [name]) }
     observers.tell(of: removal, name)

@@ -17,7 +17,7 @@ extension DiskEngine {
       (held, file, status) throws(Errno) -> Bool? in
       let now = heldNow
       let time = now.adding(.zero - (revives ? ReadContext.anyStaleness : .zero))
-      guard request.isWanted?() != false, objection(to: status, of: held.name, at: time) == nil,
+      guard request.isWanted?() != false, missReason(for: status, of: held.name, at: time) == nil,
         case .accepted(let testimony) = try reader.examine(file, status, request.subject.key),
         identity?.matches(testimony.attribute, status) ?? true
       else { return false }

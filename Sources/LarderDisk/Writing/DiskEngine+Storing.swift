@@ -1,5 +1,6 @@
 package import LarderBasics
 import LarderSystem
+import Synchronization
 
 extension DiskEngine {
   /// Stores a value that is in memory.
@@ -100,10 +101,9 @@ extension DiskEngine {
   func refusal(
     of request: StoreRequest, byteCount: Int? = nil
   ) throws(CacheError) -> StoreOutcome? {
-    let objection = try request.objection(
-      byteCount: byteCount, at: now, configuration, location.path)
-    guard let objection else { return nil }
-    return try reject(request, objection)
+    let reason = try request.rejection(byteCount: byteCount, at: now, configuration, location.path)
+    guard let reason else { return nil }
+    return try reject(request, reason)
   }
 
   /// Starts a file, after a look at what other processes have stored, if this one has stored its
@@ -216,6 +216,55 @@ extension DiskEngine {
     // A value that waits is not dropped by the store that writes it.
     let onSettled = request.accepted == nil ? request.onSettled : nil
     _ = try remove(request.subject.name, request.subject, onSettled: onSettled, of: request)
+  }
+}
+
+// Room on a full disk.
+extension DiskEngine {
+  /// Makes room after a store found the disk full: evicts down to the trim target, or waits for
+  /// another store that does.
+  ///
+  /// - Parameter count: The number of evictions that were over when the store began to write. A
+  ///   later one counts for this store too.
+  /// - Returns: Whether anything was freed, so that another try makes sense. The caller passes the
+  ///   outcome of that try to `judgeRoom(hasHelped:)`.
+  func makeRoom(for byteCount: Int, since count: Int) -> Bool {
+    var start: IndexTotals?
+    let hasCleared = waitForClearing { state in
+      var gone = start ?? state.clearing.remaining
+      start = gone
+      gone -= state.clearing.remaining
+      return gone.allocatedByteCount > UInt64(byteCount)
+    }
+    if hasCleared { return true }
+    let now = self.now
+    var plan: TrimPlan?
+    let step = wait { [configuration] state -> FullDiskEvictions.Step? in
+      guard state.isScanned else { return .fail }
+      let step = state.fullDisk.step(since: count, at: .now, pause: configuration.fullDiskPause)
+      if step == .evict {
+        state.counters.purges += 1
+        let total = Int(clamping: state.catalog.index.totals.allocatedByteCount)
+        plan = TrimPlan(now: now, protected: nil)
+        plan?.maximumSize = (TrimPlan.target(total, configuration.trimTarget), .allocatedBytes)
+        plan?.byteCountToFree = UInt64(byteCount)
+      }
+      return step
+    }
+    guard let plan else { return step == .retry }
+    let hasFreed = evict(EvictionRun(plan)).removal.removed > 0
+    withState { $0.fullDisk.end(hasFreed: hasFreed) }
+    fullDiskMark.wrappingAdd(1, ordering: .relaxed)
+    changed.signal()
+    if !hasFreed { judgeRoom(hasHelped: false) }
+    return hasFreed
+  }
+
+  /// Judges the last eviction for a full disk by a store that was tried again after it.
+  func judgeRoom(hasHelped: Bool) {
+    withState { state in
+      if state.fullDisk.judge(hasHelped: hasHelped, at: .now) { state.counters.vainEvictions += 1 }
+    }
   }
 }
 

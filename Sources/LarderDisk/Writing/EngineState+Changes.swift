@@ -2,7 +2,7 @@ import LarderBasics
 import LarderSystem
 
 /// A removal of the file of one entry, by which is decided what is counted and reported, and what
-/// the memory tiers forget. A removal by key is `DiskEngine.remove`.
+/// the memory tiers forget. One by key is `DiskEngine.remove`, an eviction `settle(evicted:)`.
 ///
 /// | removal | counted, reported as | memory |
 /// |---|---|---|
@@ -10,7 +10,6 @@ import LarderSystem
 /// | `damaged` | corrupt | forgets the file, before and after |
 /// | `cleared` | explicit | is told as a whole; of a file that stays, now |
 /// | `withdrawn` | explicit | forgets the file |
-/// | `evicted` | evicted or expired | forgets the file for a trim, or if it was not removed here |
 enum Removal: Sendable {
   /// The caller chose the entry by its file, which may record its key.
   case chosen(CacheKey?)
@@ -20,54 +19,15 @@ enum Removal: Sendable {
   case cleared(IndexedEntry, count: Int)
   /// The file was published around the beginning of a removal of everything.
   case withdrawn(CacheKey)
-  /// A plan chose the entry, at this epoch.
-  case evicted(Victim, since: NameLocks.Epoch)
 
-  var cause: RemovalCause {
-    switch self {
-    case .chosen, .cleared, .withdrawn: .explicit
-    case .damaged: .corrupt
-    case .evicted(let victim, _): victim.cause
-    }
-  }
+  var cause: RemovalCause { if case .damaged = self { .corrupt } else { .explicit } }
 
   /// The key, as far as it is known.
   var key: CacheKey? {
     switch self {
     case .chosen(let key): key
     case .withdrawn(let key): key
-    case .damaged, .cleared, .evicted: nil
-    }
-  }
-}
-
-/// The outcome of a removal.
-enum RemovalOutcome: Sendable {
-  case removed
-  /// The file was used, changed or replaced since it was judged, and stays. With nil, another
-  /// process has removed it.
-  case changed(IndexedEntry?)
-  /// The file stays, because it could not be removed.
-  case failed
-
-  /// Whether the file's blocks are free.
-  var hasFreed: Bool {
-    switch self {
-    case .removed, .changed(nil): true
-    case .changed, .failed: false
-    }
-  }
-
-  var isRemoved: Bool { if case .removed = self { true } else { false } }
-}
-
-extension BulkRemoval {
-  /// Makes the outcome of the removal of one entry.
-  init(_ outcome: RemovalOutcome, of byteCount: UInt64) {
-    switch outcome {
-    case .removed: (removed, self.byteCount) = (1, Int(clamping: byteCount))
-    case .failed: failed = 1
-    case .changed: break
+    case .damaged, .cleared: nil
     }
   }
 }
@@ -76,25 +36,11 @@ extension EngineState {
   /// Takes over the outcome of a removal. The caller still holds the name.
   ///
   /// - Returns: Whether the index has learned of a file that memory has not been told of.
-  mutating func settle(
-    removal: Removal, _ outcome: RemovalOutcome, of name: EntryName, at now: Timestamp
-  ) -> Bool {
+  mutating func settle(removal: Removal, _ outcome: RemovalOutcome, of name: EntryName) -> Bool {
     let isRemoved = outcome.isRemoved
     switch removal {
     case .withdrawn: break
     case .chosen, .damaged: if isRemoved { catalog.remove(name) }
-    case .evicted(let victim, let epoch):
-      evictions.end(name, freed: outcome.hasFreed ? victim.entry.allocatedByteCount : 0)
-      // What was removed or replaced as a whole since the choice does not come back.
-      guard epoch == self.epoch else { break }
-      // The uses that are known here still count, as after an event.
-      if !isRemoved { catalog.index.upsert(victim.entry, order: .byLastAccess) }
-      switch outcome {
-      case .removed: catalog.remove(name)
-      case .changed(let met):
-        _ = settle(Finding(name: name, met: met, evidence: .look), isCurrent: true, at: now)
-      case .failed: catalog.index.stick(name)
-      }
     case .cleared(let met, let count):
       // If another directory is held by now, the name in the index is one of that directory.
       guard clearing.hidesFiles, isRemoved || clearing.count == count else { break }

@@ -17,7 +17,7 @@ public struct EntryStream: ~Copyable, Sendable {
   ///
   /// - Parameter byteCount: The bytes that will come at least.
   init(_ engine: DiskEngine, _ name: EntryName, toHold byteCount: Int = 0) throws(CacheError) {
-    var room = StoreRoom(evictionCount: engine.fullDiskCount)
+    var room = StoreRoom(evictionCount: engine.fullDiskMark.load(ordering: .relaxed))
     file = try engine.recovering(&room, for: byteCount) { () throws(CacheError) in
       try engine.stage(name, toHold: byteCount)
     }

@@ -76,7 +76,8 @@ final class EntryWriter: Sendable {
   /// zeros, or an empty one, from the value.
   func seal(_ file: borrowing StagedFile, _ seal: Seal) throws(CacheError) {
     do throws(Errno) {
-      let isTold = try setAttributes(of: file, seal)
+      let isTold = try file.setAttributes(
+        seal, form(of: seal, file), permissions: configuration.permissions)
       // Without attributes the value can be stored, but not the extended data that the caller
       // relies on.
       if !isTold && !seal.extendedData.isEmpty { throw .notSupported }
@@ -103,6 +104,22 @@ final class EntryWriter: Sendable {
     }
   }
 
+  /// Returns the form in which a file records its key, as far as it fits.
+  private func form(of seal: Seal, _ file: borrowing StagedFile) -> KeyProof.Form {
+    switch configuration.recordKeys {
+    case .always: .key
+    case .never: .digest
+    case .automatic:
+      // Both attributes never fit into an inode of 256 bytes together with a digest, so extended
+      // data cost the block anyway. A joined key is what `removeVariants(of:)` looks for.
+      file.byteCount >= Self.roomyByteCount || !seal.extendedData.isEmpty || seal.key.isJoined
+        ? .key : .keyWithin(file.handle.fileSystem.freeAttributeCount)
+    }
+  }
+
+  /// From this length on, the extra block for the key takes at most a quarter of the value's size.
+  private static let roomyByteCount = 16 << 10
+
   /// Gives an entry's file new stamps, and a new attribute unless that is nil.
   ///
   /// The attribute is set first. If the stamps cannot be set after it, the entry keeps its older
@@ -121,74 +138,6 @@ final class EntryWriter: Sendable {
     try file.setTimes(access: access, modification: holdable(expiry, in: handle))
     if configuration.durability == .durable { try file.synchronize() }
     return try file.status()
-  }
-
-  /// Sets the attributes; false if the file system has none.
-  private func setAttributes(
-    of file: borrowing StagedFile, _ seal: Seal, mayTryAgain: Bool = true
-  ) throws(Errno) -> Bool {
-    do throws(Errno) {
-      // First, because the entry's attribute holds a hash over it.
-      if !seal.extendedData.isEmpty {
-        do throws(Errno) {
-          try file.descriptor.setAttribute(.data, to: seal.extendedData)
-        } catch .noSpace, .quotaExceeded {
-          // It does not fit beside the inode, and the disk need not be full. So it is reported as
-          // too long and causes no eviction. See: man 2 setxattr, ENOSPC.
-          throw .argumentListTooLong
-        }
-      }
-      try setEntryAttribute(of: file, seal)
-      return true
-    } catch .notSupported {
-      return false
-    } catch .permissionDenied where mayTryAgain {
-      // The umask has taken away the owner's own right to write. The right to set an attribute
-      // depends on the mode and not on how the file was opened. See: man 7 xattr.
-      try file.descriptor.setPermissions(configuration.permissions)
-      return try setAttributes(of: file, seal, mayTryAgain: false)
-    }
-  }
-
-  /// Records the key if the configuration says so and it fits, otherwise its digest.
-  private func setEntryAttribute(of file: borrowing StagedFile, _ seal: Seal) throws(Errno) {
-    let hash = file.hash.finalize(with: seal.extendedData)
-    func attribute(as form: KeyProof.Form) -> [UInt8] {
-      seal.key.withBytes { EntryAttribute.bytes(hash, seal.lifetime, key: $0, as: form) }
-    }
-    let form: KeyProof.Form =
-      switch configuration.recordKeys {
-      case .always: .key
-      case .never: .digest
-      case .automatic:
-        // Both attributes never fit into an inode of 256 bytes together with a digest, so extended
-        // data cost the block anyway. A joined key is what `removeVariants(of:)` looks for.
-        file.byteCount >= Self.roomyByteCount || !seal.extendedData.isEmpty || seal.key.isJoined
-          ? .key : .keyWithin(file.handle.fileSystem.freeAttributeCount)
-      }
-    do throws(Errno) {
-      try file.descriptor.setAttribute(.entry, to: attribute(as: form))
-    } catch {
-      // The key did not fit beside the inode, and the disk need not be full. See: man 2 setxattr. A
-      // disk that really is full fails again below, with the shorter attribute.
-      let tooLarge: [Errno] = [.argumentListTooLong, .noSpace, .quotaExceeded]
-      guard form != .digest, tooLarge.contains(error) else { throw error }
-      try file.descriptor.setAttribute(.entry, to: attribute(as: .keyWithin(0)))
-    }
-  }
-
-  /// From this length on, the extra block for the key takes at most a quarter of the value's size.
-  private static let roomyByteCount = 16 << 10
-
-  /// The facts that are written beside the content.
-  struct Seal: Sendable {
-    var key: CacheKey
-    var lifetime: Lifetime
-    var lastAccess: Timestamp
-    var expiry: Timestamp
-    var extendedData: [UInt8]
-    /// A time before the stamps are set, by this machine's clock.
-    var begin: Timestamp
   }
 }
 

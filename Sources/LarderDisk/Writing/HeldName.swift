@@ -126,7 +126,7 @@ struct HeldName: ~Copyable {
   ///
   /// If `fstat` fails, the status of the name is taken, provided that it has this store's length
   /// and stamps. Two stores have the same last access only within one tick of the clock.
-  func status(of file: borrowing StagedFile, _ seal: EntryWriter.Seal) throws(Errno) -> FileStatus {
+  func status(of file: borrowing StagedFile, _ seal: Seal) throws(Errno) -> FileStatus {
     do throws(Errno) {
       return try file.descriptor.status()
     } catch {
@@ -149,6 +149,37 @@ extension HeldName {
       return other.map { .changed(trust.entry(name, $0)) } ?? .removed
     } catch .noSuchFile, .staleHandle {
       return .changed(nil)
+    }
+  }
+}
+
+/// The outcome of a removal.
+enum RemovalOutcome: Sendable {
+  case removed
+  /// The file was used, changed or replaced since it was judged, and stays. With nil, another
+  /// process has removed it.
+  case changed(IndexedEntry?)
+  /// The file stays, because it could not be removed.
+  case failed
+
+  /// Whether the file's blocks are free.
+  var hasFreed: Bool {
+    switch self {
+    case .removed, .changed(nil): true
+    case .changed, .failed: false
+    }
+  }
+
+  var isRemoved: Bool { if case .removed = self { true } else { false } }
+}
+
+extension BulkRemoval {
+  /// Makes the outcome of the removal of one entry.
+  init(_ outcome: RemovalOutcome, of byteCount: UInt64) {
+    switch outcome {
+    case .removed: (removed, self.byteCount) = (1, Int(clamping: byteCount))
+    case .failed: failed = 1
+    case .changed: break
     }
   }
 }

@@ -1,3 +1,4 @@
+import LarderBasics
 import LarderDigest
 package import LarderSystem
 
@@ -59,6 +60,50 @@ package struct StagedFile: ~Copyable, Sendable {
     }
     hash.update(bytes)
     byteCount += bytes.count
+  }
+
+  /// Sets the attributes, with the hash in one of them; false if the file system has none.
+  func setAttributes(
+    _ seal: Seal, _ form: KeyProof.Form, permissions: UInt32, mayTryAgain: Bool = true
+  ) throws(Errno) -> Bool {
+    do throws(Errno) {
+      // First, because the entry's attribute holds a hash over it.
+      if !seal.extendedData.isEmpty {
+        do throws(Errno) {
+          try descriptor.setAttribute(.data, to: seal.extendedData)
+        } catch .noSpace, .quotaExceeded {
+          // It does not fit beside the inode, and the disk need not be full. So it is reported as
+          // too long and causes no eviction. See: man 2 setxattr, ENOSPC.
+          throw .argumentListTooLong
+        }
+      }
+      try setEntryAttribute(seal, form)
+      return true
+    } catch .notSupported {
+      return false
+    } catch .permissionDenied where mayTryAgain {
+      // The umask has taken away the owner's own right to write. The right to set an attribute
+      // depends on the mode and not on how the file was opened. See: man 7 xattr.
+      try descriptor.setPermissions(permissions)
+      return try setAttributes(seal, form, permissions: permissions, mayTryAgain: false)
+    }
+  }
+
+  /// Records the hash, and the key in a form; if that does not fit, the key's digest.
+  private func setEntryAttribute(_ seal: Seal, _ form: KeyProof.Form) throws(Errno) {
+    let hash = hash.finalize(with: seal.extendedData)
+    func attribute(as form: KeyProof.Form) -> [UInt8] {
+      seal.key.withBytes { EntryAttribute.bytes(hash, seal.lifetime, key: $0, as: form) }
+    }
+    do throws(Errno) {
+      try descriptor.setAttribute(.entry, to: attribute(as: form))
+    } catch {
+      // The key did not fit beside the inode, and the disk need not be full. See: man 2 setxattr. A
+      // disk that really is full fails again below, with the shorter attribute.
+      let tooLarge: [Errno] = [.argumentListTooLong, .noSpace, .quotaExceeded]
+      guard form != .digest, tooLarge.contains(error) else { throw error }
+      try descriptor.setAttribute(.entry, to: attribute(as: .keyWithin(0)))
+    }
   }
 
   /// Gives the file its name; false if it must replace no other file and there is one.
@@ -206,4 +251,15 @@ package struct StagedFile: ~Copyable, Sendable {
     (hash, byteCount) = (ContentHash(), 0)
     try source.seek(to: 0)
   }
+}
+
+/// The facts that are written beside the content.
+struct Seal: Sendable {
+  var key: CacheKey
+  var lifetime: Lifetime
+  var lastAccess: Timestamp
+  var expiry: Timestamp
+  var extendedData: [UInt8]
+  /// A time before the stamps are set, by this machine's clock.
+  var begin: Timestamp
 }

@@ -19,7 +19,7 @@ package struct StoreRequest: Sendable {
   package var origin: ObjectIdentifier?
   /// The facts of a value that was accepted earlier, of which the memory tiers were told then;
   /// nil for a store that the caller makes now.
-  var accepted: EntryWriter.Seal?
+  var accepted: Seal?
   /// Runs when the value is visible or was touched, before any other change of the name. With
   /// nil, runs before and after the removal of the older value, because the store failed or was
   /// rejected.
@@ -40,7 +40,7 @@ package struct StoreRequest: Sendable {
   /// - Parameter byteCount: The value's length, if it is known.
   // Inlined, because a call copies the configuration: 200 instructions of a store.
   @inline(__always)
-  func objection(
+  func rejection(
     byteCount: Int?, at clock: @autoclosure () -> Timestamp,
     _ configuration: DiskCache.Configuration,
     _ path: @autoclosure () -> String
@@ -61,8 +61,8 @@ package struct StoreRequest: Sendable {
   }
 
   /// Returns the facts of a value that is stored or accepted now.
-  func seal(lastAccess: Timestamp, at now: Timestamp) -> EntryWriter.Seal {
-    EntryWriter.Seal(
+  func seal(lastAccess: Timestamp, at now: Timestamp) -> Seal {
+    Seal(
       key: subject.key, lifetime: expiration.lifetime, lastAccess: lastAccess,
       expiry: expiration.expiry(at: now), extendedData: extendedData, begin: now)
   }

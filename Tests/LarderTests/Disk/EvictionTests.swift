@@ -270,7 +270,7 @@ extension `An eviction` {
     let syncs = Counter()
     let plan = TrimPlan(for: .count(3), at: scene.clock.now, cache.engine.configuration)
     scene.faults.plan(.before { syncs.add() }, for: .fsync, onwards: true)
-    cache.engine.evict(TrimProgress(plan))
+    cache.engine.evict(EvictionRun(plan))
     #expect(syncs.value == 1 && cache.statistics.removals == [.evicted: 7])
     try scene.expectConsistent(cache)
   }

@@ -343,7 +343,7 @@ extension `The life of a cache` {
       try cache.engine.trim("trim") { TrimPlan(now: $0, protected: nil) }
     }
     cache.engine.sweep()
-    #expect(!cache.engine.makeRoom(for: 1, since: cache.engine.fullDiskCount))
+    #expect(!cache.engine.makeRoom(for: 1, since: cache.engine.withState { $0.fullDisk.count }))
     #expect(try scene.names.count == 1)
   }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// The values that wait to be written, tested without threads.
 struct `The backlog` {
-  private let seal = EntryWriter.Seal(
+  private let seal = Seal(
     key: CacheKey("k"), lifetime: .never, lastAccess: Timestamp(seconds: 1), expiry: .never,
     extendedData: [], begin: Timestamp(seconds: 1))
 
@@ -23,7 +23,7 @@ struct `The backlog` {
   private static let cost = Backlog.cost(of: 1, "a", [])
 
   @Test func `a value costs its content, key and extended data, and its record`() {
-    let seal = EntryWriter.Seal(
+    let seal = Seal(
       key: "key", lifetime: .never, lastAccess: Timestamp(seconds: 1), expiry: .never,
       extendedData: [1, 2, 3, 4, 5], begin: Timestamp(seconds: 1))
     var backlog = Backlog()

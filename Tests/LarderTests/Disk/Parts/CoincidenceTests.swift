@@ -382,7 +382,7 @@ extension `What others do between two steps of a cache` {
     let engine = cache.disk.engine
     var plan = TrimPlan(now: scene.clock.now, protected: nil)
     plan.maximumCount = 0
-    engine.evict(TrimProgress(plan))
+    engine.evict(EvictionRun(plan))
     // The cache's own removal, and then a neighbour's store and removal.
     hear([.removed], cache)
     #expect(try cache.tier(forKey: "k") == .memory)

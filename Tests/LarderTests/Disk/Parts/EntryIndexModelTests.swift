@@ -106,7 +106,7 @@ private struct Run {
       isKnown = known == checked.counted
     }
     if isKnown { model.change(checked.name) { $0 = checked } }
-    let slot = index.verify(checked)
+    let slot = index.recordCheck(of: checked)
     expect(slot == index.slot(of: checked.name) && slot != nil, isKnown, "verify")
   }
 
@@ -150,8 +150,8 @@ extension Run {
       now: Timestamp(seconds: clock), protected: Bool.random(using: &random) ? name() : nil)
     let share = UInt64.random(in: 60...110, using: &random)
     switch Int.random(in: 0..<6, using: &random) {
-    case 0: plan.maximumByteCount = model.byteCount / 100 * share
-    case 1: plan.maximumAllocatedByteCount = model.allocatedByteCount / 100 * share
+    case 0: plan.maximumSize = (model.byteCount / 100 * share, .bytes)
+    case 1: plan.maximumSize = (model.allocatedByteCount / 100 * share, .allocatedBytes)
     case 2: plan.maximumCount = model.count * Int(share) / 100
     case 3: plan.outdatedAccess = Timestamp(seconds: clock - 20)
     case 4: plan.byteCountToFree = model.allocatedByteCount / 1_000 * share

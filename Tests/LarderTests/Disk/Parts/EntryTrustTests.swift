@@ -82,26 +82,26 @@ struct `Trust in files` {
 
   @Test func `type comes before owner, and owner before expiry`() {
     let link = status(owner: 7, mode: S_IFLNK | 0o777, expiry: -1)
-    #expect(trust().objection(to: link, pending: nil, now: Self.now) == .foreign)
+    #expect(trust().missReason(for: link, pending: nil, now: Self.now) == .foreign)
     let other = status(owner: 7, expiry: -1)
-    #expect(trust().objection(to: other, pending: nil, now: Self.now) == .otherOwner)
+    #expect(trust().missReason(for: other, pending: nil, now: Self.now) == .otherOwner)
     let expired = status(expiry: 0)
-    #expect(trust().objection(to: expired, pending: nil, now: Self.now) == .expired)
-    #expect(trust().objection(to: status(), pending: nil, now: Self.now) == nil)
+    #expect(trust().missReason(for: expired, pending: nil, now: Self.now) == .expired)
+    #expect(trust().missReason(for: status(), pending: nil, now: Self.now) == nil)
   }
 
   @Test func `a pending extension keeps an entry alive, and a fixture's never expires`() {
     let expired = status(expiry: -1)
     let pending = Self.now.adding(seconds: 1)
-    #expect(trust().objection(to: expired, pending: pending, now: Self.now) == nil)
+    #expect(trust().missReason(for: expired, pending: pending, now: Self.now) == nil)
     let fixture = trust(enforcesExpiry: false)
-    #expect(fixture.objection(to: expired, pending: nil, now: Self.now) == nil)
+    #expect(fixture.missReason(for: expired, pending: nil, now: Self.now) == nil)
   }
 
   @Test(arguments: [1 << 33, 1 << 34, .max] as [Int64])
   func `never has not come at any time`(seconds: Int64) {
     let never = status(expiry: (1 << 33) - Self.now.seconds)
     let now = Timestamp(seconds: seconds)
-    #expect(trust().objection(to: never, pending: nil, now: now) == nil)
+    #expect(trust().missReason(for: never, pending: nil, now: now) == nil)
   }
 }

@@ -26,7 +26,7 @@ struct `The evictions of a process` {
 
   /// Chooses, and returns the number of the entry; nil if none was chosen.
   private func choose(
-    _ progress: inout TrimProgress, in state: inout EngineState
+    _ progress: inout EvictionRun, in state: inout EngineState
   ) -> (victim: Victim, epoch: NameLocks.Epoch)? {
     guard case .remove(let victim, let epoch) = state.chooseVictim(&progress, configuration) else {
       return nil
@@ -36,17 +36,16 @@ struct `The evictions of a process` {
 
   private func settle(
     _ chosen: (victim: Victim, epoch: NameLocks.Epoch), _ outcome: RemovalOutcome,
-    _ progress: inout TrimProgress, in state: inout EngineState
+    _ progress: inout EvictionRun, in state: inout EngineState
   ) {
     progress.add(outcome, of: chosen.victim)
-    _ = state.settle(
-      removal: .evicted(chosen.victim, since: chosen.epoch), outcome,
-      of: chosen.victim.entry.name, at: Timestamp(seconds: 1_000))
+    state.settle(
+      evicted: chosen.victim, since: chosen.epoch, outcome, at: Timestamp(seconds: 1_000))
     let isFree = state.locks.giveBack(chosen.victim.entry.name)
     #expect(isFree)
   }
 
-  private var purging: TrimProgress { TrimProgress(purgingAt: Timestamp(seconds: 1_000)) }
+  private var purging: EvictionRun { EvictionRun(purgingAt: Timestamp(seconds: 1_000)) }
 
   @Test func `a purge begins when a limit is passed, once, and one thread is asked`() {
     var state = state(10)
@@ -211,7 +210,7 @@ struct `The evictions of a process` {
     var index = IndexSample.index([IndexSample.entry(0)])
     var plan = TrimPlan(now: Timestamp(seconds: 0), protected: nil)
     plan.maximumCount = 0
-    var progress = TrimProgress(plan)
+    var progress = EvictionRun(plan)
     for _ in 0..<2 {
       let next = progress.takeNext(from: &index)
       let victim = try #require(next)
@@ -225,7 +224,7 @@ struct `The evictions of a process` {
     var (index, progress) = (IndexSample.index((0..<200).map { IndexSample.entry($0) }), purging)
     var plan = TrimPlan(now: Timestamp(seconds: 0), protected: nil)
     plan.maximumCount = 0
-    progress = TrimProgress(plan)
+    progress = EvictionRun(plan)
     var count = 0
     while let victim = progress.takeNext(from: &index) {
       index.upsert(victim.entry, order: .byLastAccess)

@@ -92,8 +92,8 @@ extension NaiveIndex {
   }
 
   private func isFulfilled(_ plan: TrimPlan, freed: UInt64, next: Timestamp) -> Bool {
-    byteCount <= plan.maximumByteCount ?? .max
-      && allocatedByteCount <= plan.maximumAllocatedByteCount ?? .max
+    let size = plan.maximumSize?.measure == .bytes ? byteCount : allocatedByteCount
+    return size <= plan.maximumSize?.byteCount ?? .max
       && count <= plan.maximumCount ?? .max && freed >= plan.byteCountToFree
       && plan.outdatedAccess.map { next > $0 } ?? true
   }

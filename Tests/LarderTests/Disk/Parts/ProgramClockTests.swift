@@ -55,7 +55,7 @@ extension `A clock of the program` {
     { _ = try $0.value(forKey: "0") }, { try $0.remove(forKey: "0") }, { try $0.removeAll() },
     { try $0.trim(toAge: .seconds(1)) }, { try $0.removeExpired() },
     { $0.engine.checkLimits() },
-    { _ = $0.engine.makeRoom(for: 1, since: $0.engine.fullDiskCount) },
+    { _ = $0.engine.makeRoom(for: 1, since: $0.engine.withState { $0.fullDisk.count }) },
     { $0.engine.sweep() }, { $0.rescan() }, { try $0.flush() },
   ]
 

@@ -17,7 +17,7 @@ struct `The server's clock` {
     var raw = stat()
     raw.st_ctim = change.timespec
     raw.st_mtim = (modification ?? now.adding(seconds: 60)).timespec
-    clock.learn(from: FileStatus(raw), since: begin ?? now)
+    clock.adjust(by: FileStatus(raw), since: begin ?? now)
   }
 
   @Test func `before anything was written our own clock counts`() {

@@ -39,8 +39,7 @@ struct TrimPlanTests {
     var plan: TrimPlan {
       var plan = TrimPlan(
         now: Timestamp(seconds: now), protected: protected.map { IndexSample.name($0) })
-      plan.maximumByteCount = bytes
-      plan.maximumAllocatedByteCount = allocated
+      plan.maximumSize = bytes.map { ($0, .bytes) } ?? allocated.map { ($0, .allocatedBytes) }
       plan.maximumCount = count
       plan.outdatedAccess = outdated.map { Timestamp(seconds: $0) }
       plan.byteCountToFree = free
@@ -162,7 +161,7 @@ struct TrimPlanTests {
   ) {
     var index = IndexSample.index(Self.entries)
     var plan = TrimPlan(now: Timestamp(seconds: 0), protected: nil)
-    plan.setMaximum(1_500, measure)
+    plan.maximumSize = (1_500, measure)
     #expect(index.take(plan).evicted.numbers == victims)
   }
 
