@@ -103,6 +103,8 @@ struct UseLog: Sendable {
   private var drainCount = 0
   /// The time at which the planned drain is due, or was when it began; nil if none is planned.
   private var nextDrain: MonotonicTime?
+  /// The earliest deadline that was asked for since the latest drain began.
+  private var laterDrain: MonotonicTime?
 
   /// Returns the time of a use at `now`: later than the use before, unless the clock was set back.
   ///
@@ -156,15 +158,18 @@ struct UseLog: Sendable {
   /// Plans a drain for a deadline; returns false if one is planned that is no later, or is going
   /// on. On a disk that hangs, a drain that is planned beside it would hang as well.
   mutating func planDrain(by deadline: MonotonicTime) -> Bool {
-    if let nextDrain, nextDrain <= deadline { return false }
+    if let nextDrain, nextDrain <= deadline {
+      laterDrain = min(laterDrain ?? deadline, deadline)
+      return false
+    }
     nextDrain = deadline
     return true
   }
 
-  /// Notes the end of a planned drain; returns whether the next one must be planned.
-  mutating func endPlannedDrain() -> Bool {
+  /// Notes the end of a planned drain; returns when the next one is due, which must be planned.
+  mutating func endPlannedDrain() -> MonotonicTime? {
     nextDrain = nil
-    return !pending.isEmpty
+    return pending.isEmpty ? nil : laterDrain
   }
 
   /// Begins a drain.
@@ -172,7 +177,7 @@ struct UseLog: Sendable {
   /// - Returns: The number of slots to go through. A use that is pending now keeps its slot until
   ///   it is taken, so going through the slots finds it even if other uses come and go.
   mutating func beginDrain() -> Int {
-    drainCount += 1
+    (drainCount, laterDrain) = (drainCount + 1, nil)
     return pending.slotCount
   }
 

@@ -205,7 +205,8 @@ extension DiskEngine {
     guard withState({ $0.catalog.uses.planDrain(by: deadline) }) else { return }
     runLater(after: lag) { engine in
       engine.drainStamps()
-      if engine.withState({ $0.catalog.uses.endPlannedDrain() }) { engine.planDrain(within: lag) }
+      let next = engine.withState { $0.catalog.uses.endPlannedDrain() }
+      if let next { engine.planDrain(within: max(.zero, next.duration(since: .now))) }
     }
   }
 }
