@@ -68,9 +68,11 @@ extension EngineState {
       catalog.scans.meet(catalog.index.slot(of: name))
       return compare(finding, isCurrent: isCurrent, isOfScan: true, at: now)
     case .miss:
-      guard isCurrent, catalog.index.contains(name) else { return [] }
-      // If there was no file, another process has removed it, or has stored it since.
-      return finding.met == nil ? .looks : compare(finding, isCurrent: true, at: now)
+      guard isCurrent, let known = catalog.index.entry(named: name) else { return [] }
+      // If there was no file, another process has removed it, or has stored it since. One that has
+      // expired may be older than the file that another read has met.
+      guard let met = finding.met, known.changeTime <= met.changeTime else { return .looks }
+      return compare(finding, isCurrent: true, at: now)
     case .hit(let isUnlinked, let hasEvents):
       guard let met = finding.met else { return .isStray }
       return compare(hit: met, isCurrent, isUnlinked: isUnlinked, hasEvents: hasEvents)

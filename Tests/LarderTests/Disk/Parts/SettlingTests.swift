@@ -89,7 +89,9 @@ struct `What is found of a name` {
     Row(events: [.absent, .expired], isCurrent: false, known: Known.allCases, effects: []),
     Row(events: [.expired], isCurrent: true, known: Known.none + [.same], effects: []),
     Row(
-      events: [.expired], isCurrent: true, known: Known.others, effects: .isLearned, left: .met),
+      events: [.expired], isCurrent: true, known: [.stamped, .other], effects: .isLearned,
+      left: .met),
+    Row(events: [.expired], isCurrent: true, known: [.younger], effects: .looks),
     Row(
       events: [.hit, .hitWithEvents], isCurrent: false,
       known: Known.none + [.other, .younger], effects: .isStray),
