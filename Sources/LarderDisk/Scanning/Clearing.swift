@@ -47,6 +47,10 @@ struct Clearing: Sendable {
     return (progress, walk)
   }
 
+  /// Notes that a walk has read all names. What is still counted is gone by other hands, unless
+  /// another walk follows, so that no store waits for it while this one waits for held names.
+  mutating func endReading() { if next == nil { remaining = IndexTotals() } }
+
   /// Ends a walk. Returns the progress and the number of the walk that has to follow; nil for none.
   mutating func endWalk() -> (progress: RemovalProgress, walk: Int)? {
     isWalking = next != nil

@@ -245,8 +245,10 @@ extension DiskEngine {
       progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
       passesOver(nil, count, behind)
     }
+    let (_, held) = withState { ($0.clearing.endReading(), $0.locks.held) }
+    changed.signal()
     // What is in the index was stored since by a thread that has taken the name anew.
-    for name in withState({ $0.locks.held }) {
+    for name in held {
       wait { !$0.locks.held.contains(name) || $0.catalog.index.contains(name) ? () : nil }
     }
   }

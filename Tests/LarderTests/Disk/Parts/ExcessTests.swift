@@ -59,6 +59,27 @@ extension `The excess over a limit` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `a store waits for no file that others have removed, beside a name that is held`()
+    throws
+  {
+    let cache = try filled(10)
+    let (gate, stored) = (Gate(), Counter())
+    let name = cache.subject("held").name
+    try startThread { cache.engine.changing(name) { _ in gate.pass() } }
+    gate.waitUntilReached()
+    for number in 0..<10 { try FileManager.default.removeItem(atPath: scene.file("\(number)")) }
+    let progress = try cache.removeAllInBackground()
+    try startThread {
+      do { try cache.store(Self.value, forKey: "10") } catch { Issue.record(error) }
+      stored.add()
+    }
+    try eventually("the store to end") { stored.value == 1 }
+    gate.open()
+    try progress.wait()
+    #expect(try cache.count() == 1)
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `a store of a pending value by another store waits for nothing`() throws {
     let cache = try scene.open {
       $0.sizeLimit = 1000
