@@ -294,14 +294,14 @@ package final class DirectoryLocation: Sendable {
     let fresh = try parent.openDirectory(name)
     try checkMount(of: fresh)
     let isUnsafe = try Self.claim(fresh, wasMade: wasMade, configuration)
-    return held.withLock { held in
+    // The one before is returned, because closing it under the lock can take long.
+    return held.withLock { held -> DirectoryHandle? in
       // Another thread has replaced it already.
-      if held.directory.identity == fresh.identity { return false }
-      held.directory = fresh
+      if held.directory.identity == fresh.identity { return nil }
       unsafeMark.store(isUnsafe, ordering: .relaxed)
       networkMark.store(fresh.fileSystem.isNetwork, ordering: .relaxed)
-      return true
-    }
+      return exchange(&held.directory, with: fresh)
+    } != nil
   }
 
   /// Whether this thread has to check the path: one thread a second has to, and every urgent one.
