@@ -39,6 +39,8 @@ struct Backlog: Sendable {
     let write: Write
     /// The round that writes it, or was to write a value whose place it took.
     fileprivate(set) var round: UInt64
+    /// Whether it stands for an older value that could not be written.
+    fileprivate(set) var isSubstitute = false
     fileprivate(set) var lastAccess: Timestamp
     fileprivate(set) var expiry: Timestamp
 
@@ -148,8 +150,8 @@ extension Backlog {
     valueCost += write.cost - (old?.write.cost ?? 0)
     put(
       Value(
-        write: write, round: old?.round ?? latestRound, lastAccess: write.seal.lastAccess,
-        expiry: write.seal.expiry))
+        write: write, round: old?.round ?? latestRound, isSubstitute: old?.isSubstitute ?? false,
+        lastAccess: write.seal.lastAccess, expiry: write.seal.expiry))
   }
 
   private mutating func put(_ value: Value) {
@@ -268,7 +270,8 @@ extension Backlog {
   /// Ends the turn of a value that is still current.
   ///
   /// - Parameter isWritten: Whether its file is in place. If it is not, a newer value of the name
-  ///   stands for it as well.
+  ///   stands for it as well, but only once, because a flush would wait for ever for a name that is
+  ///   stored all the time and fails.
   /// - Returns: The value with its last uses; nil if it was dropped or hidden meanwhile.
   @discardableResult
   mutating func finishTurn(of write: Write, isWritten: Bool) -> Value? {
@@ -276,7 +279,7 @@ extension Backlog {
     guard let value = self[write] else { return nil }
     valueCost -= write.cost
     guard var newer = turns.removeValue(forKey: name)?.newer else { return value }
-    if !isWritten { newer.round = value.round }
+    if !isWritten, !value.isSubstitute { (newer.round, newer.isSubstitute) = (value.round, true) }
     if newer.round > round { waiting[name] = newer } else { turns[name] = Turn(newer: newer) }
     return value
   }

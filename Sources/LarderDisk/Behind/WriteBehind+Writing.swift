@@ -146,11 +146,10 @@ extension WriteBehind {
     engine.changing(write.subject.name) { _ in
       let isLost = withTable { table in
         // If a newer value waits, readers miss nothing.
-        guard table.finishTurn(of: write, isWritten: false) != nil,
-          table[write.subject.name] == nil
-        else { return false }
+        let (value, name) = (table.finishTurn(of: write, isWritten: false), write.subject.name)
+        guard let value, value.isSubstitute || table[name] == nil else { return false }
         if let error, table.failure == nil { table.failure = error }
-        return true
+        return table[name] == nil
       }
       guard isLost else { return }
       if error != nil { engine.count { $0.lostStores += 1 } }

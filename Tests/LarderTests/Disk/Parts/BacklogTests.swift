@@ -284,6 +284,23 @@ struct `The backlog` {
     #expect(backlog.superseded.count == 1 && backlog.hiddenCost == 0)
   }
 
+  @Test func `a name whose values fail while newer ones come holds up no flush for ever`() throws {
+    var backlog = Backlog()
+    add(1, "a", to: &backlog)
+    let latest = backlog.latestRound
+    // The second value stands for the first, and no other for the second.
+    for byte in 2...3 as ClosedRange<UInt8> {
+      let next = backlog.next(upTo: latest)
+      let write = try #require(next)
+      add(byte, "a", to: &backlog)
+      backlog.finishTurn(of: write, isWritten: false)
+      if byte == 2 { add(9, "a", to: &backlog) }
+    }
+    let left = backlog.next(upTo: latest)
+    #expect(left == nil)
+    expectNext([3], in: &backlog)
+  }
+
   @Test func `a value of a name that is written by its reader has one turn`() {
     var backlog = Backlog()
     add(1, "a", to: &backlog)
