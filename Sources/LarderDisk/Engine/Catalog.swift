@@ -16,7 +16,7 @@ struct Catalog: Sendable {
   /// Makes a file that was just put under its name, or stamped to become one, the entry of the
   /// name.
   ///
-  /// - Returns: Whether there was an entry.
+  /// - Returns: Whether there was an entry of another file. A scan may have met this one already.
   mutating func adopt(_ entry: IndexedEntry, order: EntryIndex.Placement) -> Bool {
     uses.take(entry.name)
     return index.upsert(entry, order: order)

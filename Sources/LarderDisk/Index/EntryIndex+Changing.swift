@@ -12,15 +12,17 @@ extension EntryIndex {
 
   /// Adds an entry, or replaces the one of the same name.
   ///
-  /// - Returns: Whether there was an entry of the name.
+  /// - Returns: Whether there was an entry of another file.
   /// - Complexity: O(1), and O(log n) for an entry that can expire, or that goes by its stamp to a
   ///   place before the end.
   @discardableResult
   package mutating func upsert(_ entry: IndexedEntry, order placement: Placement) -> Bool {
     let (stamp, facts) = (PackedTime(entry.lastAccess), EntryFacts(entry))
     let known = table.slot(of: entry.name)
+    var isReplacing = false
     if let known {
       unstick(known)
+      isReplacing = table.records[known].facts.inode != facts.inode
       // Subtracted before the facts are overwritten, because only they hold the old size.
       totals -= sizes(of: known)
       table.records[known].facts = facts
@@ -36,7 +38,7 @@ extension EntryIndex {
       enter(slot, stamp, placement)
     }
     updateExpiry(of: slot, to: Self.expiry(entry.expiry))
-    return known != nil
+    return isReplacing
   }
 
   /// Notes the last access of a slot's entry: a use just now, or what another process left on the

@@ -29,12 +29,13 @@ struct `The catalog` {
   }
 
   @Test func `a file that becomes an entry voids what was pending of the file before`() {
-    var catalog = scanning()
-    let (isKnown, isNew) = (
+    var (catalog, changed) = (scanning(), changed)
+    changed.inode = 9
+    let (isReplacing, isNew) = (
       catalog.adopt(changed, order: .mostRecent),
-      catalog.adopt(IndexSample.entry(2), order: .mostRecent)
+      !catalog.adopt(IndexSample.entry(2), order: .mostRecent)
     )
-    #expect(isKnown && !isNew && catalog.index.totals.count == 2 && catalog.uses.isEmpty)
+    #expect(isReplacing && isNew && catalog.index.totals.count == 2 && catalog.uses.isEmpty)
     #expect(catalog.index.entry(named: name)?.changeTime == changed.changeTime)
   }
 

@@ -62,10 +62,19 @@ struct `The state of an engine` {
 
   @Test func `a stored file replaces the one before, whose uses are void`() {
     var state = scanning()
+    var changed = changed
+    changed.inode += 1
     let cause = state.noteStored(changed)
     #expect(cause == .replaced && state.snapshot.removals == [.replaced: 1])
     #expect(state.catalog.index.entry(named: name)?.changeTime == changed.changeTime)
     #expect(state.catalog.uses.isEmpty)
+  }
+
+  @Test func `a stored file that a scan has met before replaces none`() {
+    var state = EngineState()
+    state.catalog.index.upsert(entry, order: .byLastAccess)
+    let cause = state.noteStored(entry)
+    #expect(cause == nil && state.snapshot.removals.isEmpty && state.snapshot.stores == 1)
   }
 
   @Test func `a file that is stored while everything is removed shows`() {

@@ -75,8 +75,10 @@ struct EntryIndexTests {
 
   @Test func `an entry is replaced, not added`() {
     var index = IndexSample.index([IndexSample.entry(1, expires: 50, bytes: 10)])
-    #expect(
-      (index.upsert(IndexSample.entry(1, bytes: 30, allocated: 512), order: .mostRecent)) == true)
+    var newer = IndexSample.entry(1, bytes: 30, allocated: 512)
+    newer.inode = 9
+    let replaces = (0..<2).map { _ in index.upsert(newer, order: .mostRecent) }
+    #expect(replaces == [true, false])
     #expect(index.totals == IndexTotals(byteCount: 30, allocatedByteCount: 512))
     #expect(index.nextExpiry == nil)
   }

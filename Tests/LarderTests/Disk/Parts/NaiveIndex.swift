@@ -17,10 +17,11 @@ struct NaiveIndex {
   mutating func upsert(_ entry: IndexedEntry, order: EntryIndex.Placement) -> Bool {
     let entry = entry.counted
     let old = entries.updateValue(entry, forKey: entry.name)
-    if order == .byLastAccess && old?.lastAccess == entry.lastAccess { return true }
+    let isReplacing = old.map { $0.inode != entry.inode } ?? false
+    if order == .byLastAccess && old?.lastAccess == entry.lastAccess { return isReplacing }
     unlink(entry.name)
     if goesLast(entry, order) { sorted.append(entry.name) } else { strays.append(entry.name) }
-    return old != nil
+    return isReplacing
   }
 
   private func goesLast(_ entry: IndexedEntry, _ order: EntryIndex.Placement) -> Bool {
@@ -32,7 +33,8 @@ struct NaiveIndex {
   mutating func touch(_ name: EntryName, at time: Timestamp) -> Bool {
     guard var entry = entries[name] else { return false }
     entry.lastAccess = time
-    return upsert(entry, order: .mostRecent)
+    _ = upsert(entry, order: .mostRecent)
+    return true
   }
 
   @discardableResult
