@@ -109,11 +109,13 @@
         let number = generator.next() % 1_000_000_000
         var grammar = Grammar(seed: number)
         var scene: Scene
+        var isInRounds = false
         let isForPairs = pairShare > 0 && pairs.hasUnmetPair && generator.once(in: 2)
         if isForPairs {
           scene = pairs.make()
-        } else if pairShare > 0, generator.once(in: 2) {
+        } else if pairShare > 0, generator.below(4) > 0 {
           scene = pairs.makePlain()
+          isInRounds = scene.mayRepeat && generator.once(in: 2)
         } else if !known.isEmpty, generator.once(in: 3) {
           scene = generator.pick(known)
           if generator.once(in: 2) { scene = grammar.neighbour(of: scene) }
@@ -124,7 +126,12 @@
         }
         if isFine { scene.isCoarse = false }
         if unwanted.contains(where: scene.text.contains) || !scene.isJudgeable { continue }
-        _ = explore(scene, atMost: scene.isSmall ? 20 : 10, isForPairs: isForPairs, &generator)
+        if isInRounds {
+          // As many orders for about the time of eight.
+          exploreRounds(scene, &generator)
+        } else {
+          _ = explore(scene, atMost: scene.isSmall ? 20 : 10, isForPairs: isForPairs, &generator)
+        }
       }
     }
 
@@ -133,6 +140,15 @@
       var generator = SeededGenerator(seed)
       return explore(scene, atMost: count, &generator)
     }
+
+    private mutating func exploreRounds(_ scene: Scene, _ generator: inout SeededGenerator) {
+      for _ in 0..<3 where !isOver {
+        let trial = Trial(.rounds(Self.roundCount), seed: generator.next() % 1_000_000, scene)
+        if run(trial).kind != nil { return }
+      }
+    }
+
+    private static let roundCount = 10
 
     /// - Parameter isForPairs: Whether three orders in which no new pair runs are the last.
     private mutating func explore(
@@ -164,13 +180,7 @@
       _ cuts: (callers: [Strategy.Cut], library: [Strategy.Cut])
     ) -> Strategy {
       while true {
-        var strategy = Self.anyStrategy(&generator, length: length)
-        if generator.once(in: 2), !cuts.callers.isEmpty {
-          let isLibrary = generator.once(in: 4) && !cuts.library.isEmpty
-          var some = [generator.pick(isLibrary ? cuts.library : cuts.callers)]
-          if generator.once(in: 3) { some.append(generator.pick(cuts.callers + cuts.library)) }
-          strategy = .cuts(some)
-        }
+        let strategy = Self.anyStrategy(&generator, length: length, cuts)
         if strategies.isEmpty || strategies.contains(where: strategy.text.hasPrefix) {
           return strategy
         }
@@ -178,8 +188,15 @@
     }
 
     static func anyStrategy(
-      _ generator: inout SeededGenerator, length: Int
+      _ generator: inout SeededGenerator, length: Int,
+      _ cuts: (callers: [Strategy.Cut], library: [Strategy.Cut]) = ([], [])
     ) -> Strategy {
+      if !cuts.callers.isEmpty, generator.once(in: 2) {
+        let isLibrary = generator.once(in: 4) && !cuts.library.isEmpty
+        var some = [generator.pick(isLibrary ? cuts.library : cuts.callers)]
+        if generator.once(in: 3) { some.append(generator.pick(cuts.callers + cuts.library)) }
+        return .cuts(some)
+      }
       if generator.once(in: 3) { return .partialOrders }
       if generator.once(in: 3) { return .random(period: generator.pick([2, 4, 10, 30])) }
       return .priorities(depth: generator.pick([1, 2, 2, 3, 3, 4]), length: max(length, 10))

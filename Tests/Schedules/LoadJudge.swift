@@ -70,8 +70,9 @@
         steps.append(write)
         if mayBeRefused(call) { steps.append(step(.delete, true, .max)) }
       }
+      // What an outsider's touch has ended may be served too.
       guard case .found(let value) = call.result, value != call.value, lag != nil,
-        !isOverwritten(by: value, during: call), !isJoined(call, by: value, name)
+        !mayLoseAll(name), !isJoined(call, by: value, name)
       else { return steps }
       return steps + [step(.read(value), false, nil)]
     }
@@ -85,7 +86,8 @@
         call.outlivesCaller && !scene.hasNestedLoads && call.end != .max
           && !loads.contains {
             $0.start != call.start && $0.process == call.process
-              && $0.operation.name == call.operation.name
+              && $0.operation.name == call.operation.name && $0.end > call.start
+              && $0.startTime < call.startTime + 50_000_000
           }
       }.map { "the load goes on after its only caller was cancelled: \($0.text)" }
     }
@@ -108,6 +110,7 @@
           && loads.allSatisfy { $0.start == call.start || $0.operation.verb == .failingLoad }
           && loads.contains {
             $0.cache == call.cache && $0.loadStart ?? .max < start
+              && $0.startTime > call.startTime - 900_000_000
               && $0.result == .failed("LoadFailure", remains: false)
           }
       }.map { "a load began behind an expired value although one has just failed: \($0.text)" }

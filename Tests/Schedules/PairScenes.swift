@@ -371,4 +371,14 @@
       Theme("FVKvSDWaq", "iryz", [.durable, .admit], [.indexed]),
     ]
   }
+
+  extension Scene {
+    /// Whether its threads can run several times: nothing is moved away, killed or stopped.
+    var mayRepeat: Bool {
+      let verbs = Set(threads.flatMap(\.operations).map(\.verb))
+      return verbs.isDisjoint(with: [
+        .replace, .moveOut, .moveIn, .kill, .stop, .stepBack, .reopen, .overwrite, .own, .link,
+      ])
+    }
+  }
 #endif

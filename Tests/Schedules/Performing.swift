@@ -85,6 +85,22 @@
       return Self.result(of: outcome)
     }
 
+    /// Stores what an earlier process had left, for another round, where it is gone.
+    func storeAgain(_ round: Int) {
+      guard let slot = slot(0), !scene.caches[0].mode.isReadOnly else { return }
+      for (index, name) in scene.initial.enumerated() {
+        let file = "\(path)/\(SceneValue.fileName(name, ext: scene.caches[0].options[.ext]))"
+        if RawFiles.byteCount(file) != nil { continue }
+        let value = 9_001 + index + round * 10_000
+        let operation = Scene.Operation(verb: .store, name: name, number: 100)
+        let call = history.begin(
+          operation, thread: "again", process: scene.caches[0].process, cache: 0, value: value)
+        attempt("storing again") {
+          history.end(call, try store(operation, slot, value))
+        }
+      }
+    }
+
     private static func result(of outcome: StoreOutcome) -> Call.Result {
       switch outcome {
       case .stored: .stored

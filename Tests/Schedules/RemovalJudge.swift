@@ -88,7 +88,9 @@
       ]
       var possible: Set<RemovalCause> = []
       if own.contains(where: removals.contains) { possible.insert(.explicit) }
-      if own.contains(where: \.bringsValue) { possible.insert(.replaced) }
+      // What is stored again for another round may follow a value that a neighbour has removed.
+      let storesAgain = roundCount > 1 && !scene.initial.isEmpty && process == 0
+      if storesAgain || own.contains(where: \.bringsValue) { possible.insert(.replaced) }
       let isPassing = all.contains { [.shortStore, .touch, .overwrite].contains($0.verb) }
       if isPassing || scene.stepsBack || caches.contains(where: { $0.options[.age] != nil }) {
         possible.insert(.expired)

@@ -48,6 +48,30 @@
       judgeDescriptors()
     }
 
+    /// Compares the index of each engine that is at rest with the directory, between two rounds.
+    func judgeRound() {
+      let hasOutsider = scene.threads.contains { $0.cache == nil }
+      guard !isDisturbed, processCount == 1, !hasOutsider else { return }
+      let files = entryFiles()
+      for cache in scene.caches.indices {
+        inProcess(of: cache) {
+          guard let disk = slot(cache)?.disk else { return }
+          let known = disk.engine.withState { state -> [String: Int]? in
+            let isBusy =
+              !state.isScanned || !state.locks.isEmpty || state.clearing.isRunning
+              || state.clearing.hidesFiles || state.catalog.scans.isOngoing
+            if isBusy { return nil }
+            return Dictionary(
+              state.catalog.index.entriesInOrder().map { ("\($0.name)", Int($0.byteCount)) },
+              uniquingKeysWith: { $1 })
+          }
+          if let known, known != files {
+            history.report("between rounds, cache \(cache) knows \(known); there are \(files)")
+          }
+        }
+      }
+    }
+
     private var isDisturbed: Bool { !scene.failures.isEmpty }
 
     private func flush(_ cache: Int) {

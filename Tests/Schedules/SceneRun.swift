@@ -58,6 +58,7 @@
       var delays: [Int64] = []
       /// The removals that each cache has told of since it was opened.
       var removals: [RemovalEvents<DiskRemovalEvent>?] = []
+      var round = 0
       /// The removals that the memory tier of each cache has told of since it was opened.
       var memoryRemovals: [MemoryRemovals?] = []
     }
@@ -68,11 +69,14 @@
     let history = History()
     let path: String
     let allowance: Allowance
+    /// How often the threads run, one time after the other.
+    let roundCount: Int
     private let state: Synchronization.Mutex<State>
     private let latch = ScheduledLock()
 
-    init(_ scene: Scene, path: String) {
+    init(_ scene: Scene, path: String, roundCount: Int = 1) {
       self.scene = scene
+      self.roundCount = roundCount
       self.path = path
       allowance = Allowance(scene)
       var state = State()
@@ -105,24 +109,37 @@
       }
       prepare()
       for cache in scene.caches.indices { inProcess(of: cache) { open(cache) } }
-      begin()
+      for round in 0..<roundCount {
+        run(round)
+        if round < roundCount - 1 { judgeRound() }
+      }
+      rest()
+    }
+
+    private func run(_ round: Int) {
+      begin(round)
       for failure in scene.failures {
         Scheduler.plan(
           failure.errno, for: failure.call, at: failure.n, count: failure.count,
           process: processNumber(failure.process))
       }
       Scheduler.setQuiet(false)
+      if roundCount > 1 { Scheduler.beginRound() }
       for thread in scene.threads.indices where !scene.threads[thread].isFirst { start(thread) }
       waitForThreads()
       // The threads of the library still interrupt each other.
-      Scheduler.sleep(milliseconds: 20)
+      Scheduler.sleep(milliseconds: roundCount > 1 ? 60 : 20)
       Scheduler.setQuiet(true)
       Scheduler.forgetFailures()
-      rest()
     }
 
     /// Runs the operations that come before all others.
-    private func begin() {
+    private func begin(_ round: Int) {
+      state.withLock { state in
+        state.round = round
+        state.isOver = scene.threads.map(\.isFirst)
+      }
+      if round > 0 { inProcess(of: 0) { storeAgain(round) } }
       for (number, thread) in scene.threads.enumerated() where thread.isFirst {
         guard let cache = thread.cache else { continue }
         inProcess(of: cache) { performAll(of: number) }
@@ -261,8 +278,9 @@
     }
 
     private func performAll(of thread: Int) {
+      let first = state.withLock { $0.round } * 10_000 + thread * 100 + 1
       for (index, operation) in scene.threads[thread].operations.enumerated() {
-        perform(operation, thread: thread, value: thread * 100 + index + 1)
+        perform(operation, thread: thread, value: first + index)
       }
     }
 

@@ -50,6 +50,14 @@
     /// points of their own, and the lowest ones then.
     case cuts([Cut])
 
+    /// The threads of the scene begin anew some times, and each round has a strategy of its own.
+    case rounds(Int)
+
+    /// How often the threads of a scene begin.
+    var roundCount: Int {
+      if case .rounds(let count) = self { count } else { 1 }
+    }
+
     /// The point of a thread at which the others overtake it.
     struct Cut: Sendable, Equatable {
       let thread: Int
@@ -70,6 +78,7 @@
       case .partialOrders: "pos"
       case .preemptions(let all):
         "at/" + all.map { "\($0.choice):\($0.thread)" }.joined(separator: ",")
+      case .rounds(let count): "rounds/\(count)"
       case .cuts(let all):
         "cut/" + all.map { "\($0.thread):\($0.point)" }.joined(separator: ",")
       }
@@ -83,6 +92,7 @@
       case "pct" where numbers.count == 2:
         self = .priorities(depth: numbers[0], length: numbers[1])
       case "pos" where parts.count == 1: self = .partialOrders
+      case "rounds" where numbers.count == 1 && numbers[0] > 0: self = .rounds(numbers[0])
       case "at" where parts.count == 2:
         self = .preemptions(Self.pairs(parts[1]).map { Preemption(choice: $0, thread: $1) })
       case "cut" where parts.count == 2:
@@ -106,6 +116,7 @@
       case .partialOrders: PartialOrderWalk(seed: seed, early: early)
       case .preemptions(let all): BoundedWalk(all)
       case .cuts(let all): CutWalk(seed: seed, all, early: early)
+      case .rounds: RoundWalk(seed: seed, early: early)
       }
     }
   }
@@ -220,6 +231,33 @@
     }
 
     mutating func comesEarly() -> Bool { early > 0 && generator.once(in: early) }
+  }
+
+  /// A strategy that draws another one for each round, with the cuts that the round before had.
+  private struct RoundWalk: SchedulingStrategy {
+    private var generator: SeededGenerator
+    private var inner: any SchedulingStrategy
+    private let early: Int
+
+    init(seed: UInt64, early: Int) {
+      generator = SeededGenerator(seed)
+      inner = Strategy.priorities(depth: 1, length: 100).make(seed: seed, early: early)
+      self.early = early
+    }
+
+    mutating func beginRound(after passed: [Scheduler.PassedPoint]) {
+      let strategy = Explorer.anyStrategy(
+        &generator, length: max(20, passed.count / 2), Strategy.Cut.all(in: passed))
+      inner = strategy.make(seed: generator.next(), early: early)
+    }
+
+    mutating func reach(_ thread: Int, _ object: Int) { inner.reach(thread, object) }
+    mutating func pass(_ thread: Int) { inner.pass(thread) }
+    mutating func comesEarly() -> Bool { inner.comesEarly() }
+
+    mutating func choose(among runnable: UInt64, current: Int?) -> Int {
+      inner.choose(among: runnable, current: current)
+    }
   }
 
   /// Partial order sampling (Yuan, Yang and Gu, 2018): each event has a random priority, and an

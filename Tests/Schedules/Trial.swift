@@ -61,7 +61,7 @@
     /// Runs the trial.
     func run(isTraced: Bool = false) -> Verdict {
       ScheduledFiles.begin(tick: scene.isCoarse ? 4_000_000 : 1)
-      let run = SceneRun(scene, path: Workplace.path)
+      let run = SceneRun(scene, path: Workplace.path, roundCount: strategy.roundCount)
       _ = ChoiceLog.take()
       let outcome = Scheduler.run(
         strategy.make(seed: seed, early: scene.early), pointLimit: Self.pointLimit,

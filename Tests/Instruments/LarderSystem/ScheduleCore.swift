@@ -199,6 +199,11 @@
       }
     }
 
+    mutating func beginRound() {
+      strategy.beginRound(after: passed)
+      passed.removeAll(keepingCapacity: true)
+    }
+
     mutating func wait(
       for object: ObjectIdentifier, _ text: String, until deadline: Int64?
     ) -> Scheduler.Move {

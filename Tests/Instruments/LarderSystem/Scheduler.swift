@@ -205,6 +205,9 @@
     /// Keeps the running thread from being interrupted, while a scene is prepared or judged.
     package static func setQuiet(_ isQuiet: Bool) { core.withLock { $0.isQuiet = isQuiet } }
 
+    /// Begins another round of a scene's threads.
+    package static func beginRound() { core.withLock { $0.beginRound() } }
+
     /// Runs a body that holds a lock of Swift's runtime, as the cancellation of a task does, whose
     /// handlers reach points. No thread that waits for such a lock would give up its turn, so the
     /// running one goes on whenever it can.
@@ -290,11 +293,15 @@
 
     /// Takes notice that a thread is at a point where it can be interrupted.
     mutating func pass(_ thread: Int)
+
+    /// Takes notice that the threads of a scene begin anew, and what the round before passed.
+    mutating func beginRound(after passed: [Scheduler.PassedPoint])
   }
 
   extension SchedulingStrategy {
     package mutating func reach(_ thread: Int, _ object: Int) {}
     package mutating func pass(_ thread: Int) {}
+    package mutating func beginRound(after passed: [Scheduler.PassedPoint]) {}
   }
 
   /// The next action of a thread at a point.

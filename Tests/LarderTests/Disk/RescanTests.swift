@@ -92,6 +92,21 @@ extension `A scan after the first` {
   }
 
   /// Returns a cache whose second scan is held at its first names.
+  @Test func `forgets an entry that a neighbour has replaced by what is none`() throws {
+    let cache = try scene.open { $0.coherence = .none }
+    for key in ["a", "b", "c"] { try cache.store([1], forKey: key) }
+    _ = try cache.count()
+    try FileManager.default.removeItem(atPath: scene.file("a"))
+    try FileManager.default.createDirectory(
+      atPath: scene.file("a"), withIntermediateDirectories: false)
+    try FileManager.default.removeItem(atPath: scene.file("b"))
+    try FileManager.default.createSymbolicLink(
+      atPath: scene.file("b"), withDestinationPath: "/dev/null")
+    cache.rescan()
+    #expect(try cache.count() == 1)
+    #expect(try cache.totalSize() == 1)
+  }
+
   private func held(
     _ gate: Gate, _ change: (inout DiskCache.Configuration) -> Void = { _ in }
   ) throws -> DiskCache {
