@@ -37,13 +37,13 @@
     }
 
     /// Checks that each removal from the disk that a process told of has a cause that the scene
-    /// can have, and with `--counts` that it was counted with that cause and told once.
+    /// can have, and that it was counted with that cause and told once.
     func judgeRemovals(_ cache: Int) {
       guard let slot = slot(cache), let removals = takeRemovals(cache) else { return }
       let counted = slot.disk.statistics.removals
       let events = drained(removals)
       let told = causes(events.map(\.cause))
-      if Self.judgesCounts, !hasLooseCounts, told != counted {
+      if !hasLooseCounts, told != counted {
         history.report("cache \(cache) counts the removals \(counted) and tells of \(told)")
       }
       guard scene.failures.isEmpty else { return }
@@ -51,7 +51,6 @@
       for cause in RemovalCause.allCases where impossible.contains(cause) {
         history.report("cache \(cache) tells of a removal that nothing explains: \(cause)")
       }
-      guard Self.judgesCounts else { return }
       let counts = events.reduce(into: [String: Int]()) { $0[$1.name, default: 0] += 1 }
       for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
         let most = fileCount(of: name)

@@ -169,7 +169,7 @@
       if case .memory(let cache) = slot, cache.flights.waiterCount > 0 {
         history.report("at rest, \(cache.flights.waiterCount) callers wait for loads")
       }
-      guard Self.judgesCounts, processCount == 1, scene.initial.isEmpty, !hasLooseCounts,
+      guard processCount == 1, scene.initial.isEmpty, !hasLooseCounts,
         !scene.threads.contains(where: { $0.cache == nil })
       else { return }
       let statistics = slot.disk.statistics
@@ -180,10 +180,6 @@
             + "\(count) entries are there")
       }
     }
-
-    /// Whether counters are judged: with `--counts`, because open finds of them are frequent.
-    static let judgesCounts =
-      CommandLine.arguments.contains("--counts") || CommandLine.arguments.contains("--open")
 
     /// Whether the counters of a process need not add up: they begin anew with the first object on
     /// a directory, a value that waits to be written is removed without having been counted as a
