@@ -2,12 +2,13 @@ package import LarderDigest
 package import LarderSystem
 
 /// The hash of an entry, by which damage is found: XXH64 of the content, then of the extended data.
-/// Another algorithm is another type here. The format then gets another version as well, in
-/// `EntryAttribute` and `OnDiskFormat.md`, because the hashes of older files would not match.
+/// Another algorithm is another type here, extended in the same way. The format then gets another
+/// version as well, because the hashes of older files would not match: `EntryAttribute`, fixtures'
+/// `FixtureLine` (both have 64 bits), `OnDiskFormat.md`.
 ///
 /// | step | place |
 /// |---|---|
-/// | made | `StagedFile.write`, of each piece that is written |
+/// | made | `StagedFile.write`, of each piece that is written; `copyContent`, of a copied file |
 /// | recorded | `StagedFile.setAttributes`: in `user.larder`, as 11 characters of base64url |
 /// | checked | `EntryReader.matches` below, which says when |
 /// | compared without the content | `EntryIdentity`, before a touch |
@@ -50,9 +51,9 @@ extension XXH64 {
 extension EntryReader {
   /// Whether a file's content and extended data are those that were stored.
   ///
-  /// Called the first time that this process meets a state of a file (inode, change time), by
-  /// `verify`, and by a removal that returns the value; not in the mode `.fixture`. Returns
-  /// true if no hash is recorded.
+  /// Called the first time that this process reads a state of a file (inode, change time), also
+  /// before a removal that returns the value, but not in the mode `.fixture`; and always by
+  /// `DiskCache.verify`. Returns true if no hash is recorded.
   ///
   /// Extended data that was not read is read only if the content alone does not have the recorded
   /// hash. If it has, none was stored with it.

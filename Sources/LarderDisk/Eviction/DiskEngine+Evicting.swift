@@ -3,8 +3,8 @@ import LarderSystem
 
 /// Evictions. They have five steps:
 ///
-/// 1. `beginPurge`: a limit was passed. One thread is asked to carry the purge on, and others may
-///    help.
+/// 1. `beginPurge`: a limit was passed. The thread whose store passed it evicts down to the limit,
+///    and one thread is asked to go on to the target.
 /// 2. `chooseVictim`: a thread chooses an entry, by `EvictionRun.takeNext` and a `TrimPlan`. In the
 ///    same hold of the lock its name is held and it leaves the index.
 /// 3. `remove`: the thread looks at the file once more and unlinks it, without the lock.
@@ -43,7 +43,8 @@ extension DiskEngine {
     _ = beginPurgeIfDue(sparing: nil)
   }
 
-  /// - Returns: Whether a size or count limit is exceeded.
+  /// - Returns: Whether a size or count limit is exceeded, which no store leaves to others. Where
+  ///   only free space is missing a purge begins too.
   private func beginPurgeIfDue(sparing name: EntryName?) -> Bool {
     let missing = missingFreeSpace()
     return carryOnPurge { $0.beginPurge(configuration, sparing: name, missing: missing) }

@@ -145,6 +145,7 @@ extension HeldName {
     _ judged: Judged, in handle: DirectoryHandle, trusting trust: EntryTrust
   ) throws(Errno) -> RemovalOutcome {
     do throws(Errno) {
+      // `remove` stands at the end of this file.
       let other = try handle.remove(name.fileName) { judged.admits($0, trust) }
       return other.map { .changed(trust.entry(name, $0)) } ?? .removed
     } catch .noSuchFile, .staleHandle {
@@ -185,7 +186,7 @@ extension BulkRemoval {
 }
 
 extension DirectoryHandle {
-  /// Removes a file if a look at it shows what is meant. Every removal passes here.
+  /// Removes a file if a look at it shows what is meant. Every removal in LarderDisk passes here.
   ///
   /// There is no unlink by descriptor, so a file that another process puts under the name between
   /// the look and the unlink is lost: a value, as if evicted.
