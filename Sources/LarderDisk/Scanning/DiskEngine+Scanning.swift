@@ -132,7 +132,9 @@ extension DiskEngine {
       guard let names else { return }
       for name in names {
         do throws(Errno) {
-          if try location.handle.statusIfPresent(of: name.fileName) == nil { lookAgain(at: name) }
+          let status = try location.handle.statusIfPresent(of: name.fileName)
+          // Gone, or what has its name is no entry.
+          if status.flatMap({ reader.trust.entry(name, $0) }) == nil { lookAgain(at: name) }
         } catch {
           // The file is there, although its status cannot be read now.
         }
