@@ -14,6 +14,9 @@ struct Directives: Sendable {
     "private": .names, "no-store": .none, "public": .none, "must-revalidate": .none,
     "proxy-revalidate": .none, "must-understand": .none, "only-if-cached": .none,
   ]
+  /// The fields by which a response is judged, beside those of directives. A directive that names
+  /// one of them holds for all fields, because without that one the judgement would be another.
+  private static let ruling = ["age", "date", "expires", "vary"]
   /// The numbers of directives; 0 for one that has none. A list, because a search of the few that
   /// there are is faster than a hash.
   private var values: [(name: String, number: Int)] = []
@@ -27,15 +30,16 @@ struct Directives: Sendable {
   /// The number of a directive; for `max-stale` without one, any number.
   subscript(name: String) -> Int? { values.first { $0.name == name }?.number }
 
-  /// Reads the directives of a field whose lines were joined.
-  init(_ field: String) {
+  /// Reads the directives of a field whose lines were joined. Those of a request are never limited
+  /// to some fields.
+  init(_ field: String, isOfRequest: Bool = false) {
     for member in Fields.members(of: field) {
       let (name, text) = member.split(at: "=")
       // A space before the sign is against the grammar. The directive is meant all the same, and
       // its value is not believed.
       let known = name[...].trimmed
       let value = text.map { name != known ? "" : $0.isToken ? $0 : $0.unquoted ?? "" }
-      add(known.lowercased(), value)
+      add(known.lowercased(), value, isOfRequest)
     }
   }
 
@@ -74,10 +78,12 @@ struct Directives: Sendable {
     }
   }()
 
-  private mutating func add(_ name: String, _ value: String?) {
+  private mutating func add(_ name: String, _ value: String?, _ isOfRequest: Bool = false) {
     guard let kind = Self.kinds[name] else { return }
-    let fields = kind == .names ? value.map(Fields.members) ?? [] : []
-    if !fields.isEmpty, fields.allSatisfy(\.isToken) { return named[name, default: []] += fields }
+    let fields = kind == .names && !isOfRequest ? Fields.members(of: value?.lowercased() ?? "") : []
+    let isRuling = fields.contains { Self.ruling.contains($0) || $0.hasSuffix("-control") }
+    let isLimited = !fields.isEmpty && !isRuling && fields.allSatisfy(\.isToken)
+    if isLimited { return named[name, default: []] += fields }
     let isAny = name == "max-stale" && value == nil
     let number = kind == .number ? value?.deltaSeconds ?? (isAny ? .max : 0) : 0
     let isSame = self[name] ?? number == number

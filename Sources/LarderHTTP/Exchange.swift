@@ -40,7 +40,7 @@ struct Exchange: Sendable {
       case .serveStaleAndRefresh:
         if request.method == "GET" { refresh() }
         return serve(at: time)
-      case .gatewayTimeout: return stating("detail=only-if-cached", in: Response(status: 504))
+      case .gatewayTimeout: return refusal
       case .validate, .forward: break
       }
       let isDemanded = ["no-cache", "max-age", "min-fresh"].contains(where: request.control.has)
@@ -59,6 +59,9 @@ struct Exchange: Sendable {
       }
     }
   }
+
+  /// The answer to a request that must not be forwarded.
+  private var refusal: Response { stating("detail=only-if-cached", in: Response(status: 504)) }
 
   private func serve(at time: Timestamp) -> Response {
     guard let (stored, body, _) = usable else { return Response(status: 504) }
@@ -92,6 +95,7 @@ struct Exchange: Sendable {
 
   /// Asks the origin what is not asked on behalf of others, with the client's own conditions.
   mutating func passBy() async throws -> Response {
+    if request.control.has("only-if-cached") { return refusal }
     isAlone = true
     return try await ask(await cache.flights.start(key, variant, isShared: false))
   }
@@ -134,7 +138,10 @@ struct Exchange: Sendable {
       await cache.flights.end(flight, .looks(mayWait: true))
       guard !isAlone, let body = usable?.body else { break }
       cache.counters.withLock { $0.validated += 1 }
-      let answer = new.response(to: request, body, at: cache.now)
+      var answer = new.response(to: request, body, at: cache.now)
+      // What is not stored, because it is for this client alone, goes to this client.
+      let own = response.fields.removing(new.fields.map(\.name) + Response.ofBody)
+      if isKept { answer.fields = answer.fields.adding(own) }
       return stating(origin(304, isStored: isKept), in: answer)
     case .store, .pass(keepsPrevious: false): if !isAlone { await removeUsable() }
     case .pass: break
@@ -170,7 +177,7 @@ struct Exchange: Sendable {
   /// the origin has not seen them.
   private func passed(_ response: Response, isStored: Bool) -> Response {
     var answer = response
-    if !isAlone { answer.meetConditions(of: request) }
+    if !isAlone { answer.meetConditions(of: request, at: cache.now.seconds) }
     return stating(origin(response.status, isStored: isStored), in: answer)
   }
 

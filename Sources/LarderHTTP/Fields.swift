@@ -60,23 +60,25 @@ extension HTTPCache {
     func contains(_ name: String) -> Bool { all.contains { $0.name.equalsIgnoringCase(name) } }
 
     /// The elements of the list in every field with a name.
-    func members(of name: String) -> [String] { self[name].map(Self.members(of:)) ?? [] }
+    func members(of name: String) -> [String] { self[name].map { Self.members(of: $0) } ?? [] }
 
-    /// The elements of a list, without the space around them. Commas in quotes do not separate.
-    static func members(of list: String) -> [String] {
+    /// The elements of a list, without the space around them. Commas in quotes do not separate. In
+    /// quotes a backslash escapes what follows, but not in entity tags.
+    static func members(of list: String, hasEscapes: Bool = true) -> [String] {
       var (isQuoted, isEscaped) = (false, false)
       return list.utf8.split { byte in
-        defer { isEscaped = isQuoted && !isEscaped && byte == UInt8(ascii: "\\") }
+        defer { isEscaped = isQuoted && hasEscapes && !isEscaped && byte == 92 }
         if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
         return byte == UInt8(ascii: ",") && !isQuoted
       }.map { String(Substring($0).trimmed) }.filter { !$0.isEmpty }
     }
 
-    /// The fields without those of one connection. Source: RFC 9110, 7.6.1; RFC 9111, 3.1.
+    /// The fields without those of one connection. Source: RFC 9110, 7.6.1; RFC 9111, 3.1. Host is
+    /// one: the key has the authority, and what the origin makes by another Host would go to all.
     var withoutHopByHop: Self { removing(members(of: "connection") + Self.hopByHop) }
 
-    private static let hopByHop = [
-      "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
+    static let hopByHop = [
+      "connection", "host", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
       "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 

@@ -5,7 +5,7 @@ extension HTTPCache {
     public var method: String
     /// `http` or `https`.
     public var scheme: String
-    /// The host, and the port unless it is the scheme's.
+    /// The host, and the port unless it is the scheme's. A field `Host` is not sent on.
     ///
     /// It is part of the key. If clients choose it freely, they fill the cache with copies.
     public var authority: String
@@ -34,7 +34,7 @@ extension HTTPCache {
     /// The directives of the request. Source: RFC 9111, 5.2.1 and 5.4.
     var control: Directives {
       let isForced = fields.members(of: "pragma").contains { $0.equalsIgnoringCase("no-cache") }
-      return Directives(fields["cache-control"] ?? (isForced ? "no-cache" : ""))
+      return Directives(fields["cache-control"] ?? (isForced ? "no-cache" : ""), isOfRequest: true)
     }
 
     /// Whether the origin alone can answer: a body follows, a condition concerns its own state, URL
@@ -73,11 +73,8 @@ extension HTTPCache {
       (self.status, self.fields, self.body) = (status, fields, body)
     }
 
-    /// The length that the fields announce; nil for none.
-    var announcedLength: Int? {
-      let lengths = Set(fields.members(of: "content-length"))
-      return lengths.count == 1 ? lengths.first?.number : nil
-    }
+    /// The length that the fields announce; nil for none and for several.
+    var announcedLength: Int? { fields["content-length"]?.number }
 
     /// Whether the head can be sent on and stored without changing the meaning of what follows it.
     func hasValidHead(for request: Request) -> Bool {
@@ -86,22 +83,22 @@ extension HTTPCache {
         && (hasLength || !fields.contains("content-length"))
     }
 
-    /// Becomes a 304 if the request's conditions say that the client has this response already.
+    /// The fields that describe a body.
+    static let ofBody = ["length", "type", "encoding", "language", "range"].map { "content-\($0)" }
+
+    /// Becomes a 304 if the request's conditions say that the client has this response already. The
+    /// date is that of a stored response, which counts if `Last-Modified` is missing.
     /// Source: RFC 9110, 13.2.2 and 15.4.5; RFC 9111, 4.3.2.
-    mutating func meetConditions(of request: Request) {
+    mutating func meetConditions(of request: Request, at now: Int64, date: Int64 = .max) {
       var isKnown = false
-      if request.fields.contains("if-none-match") {
-        let (tags, own) = (request.fields.members(of: "if-none-match"), fields["etag"]?.opaqueTag)
+      if let tags = request.fields["if-none-match"] {
+        let (tags, own) = (Fields.members(of: tags, hasEscapes: false), fields["etag"]?.opaqueTag)
         isKnown = tags.contains { $0 == "*" || $0.opaqueTag == own }
-      } else if let since = request.fields["if-modified-since"],
-        // A year of two digits is of a century near the date of the response.
-        let date = fields.seconds("date", at: 0), let time = HTTPDate.seconds(since, at: date)
-      {
-        isKnown = fields.seconds("last-modified", at: date) ?? date <= time
+      } else if let since = request.fields.seconds("if-modified-since", at: now) {
+        isKnown = fields.seconds("last-modified", at: now) ?? date <= since
       }
       guard isKnown, (200..<300).contains(status) else { return }
-      let ofBody = ["length", "type", "encoding", "language", "range"].map { "content-\($0)" }
-      self = Self(status: 304, fields: fields.removing(ofBody))
+      self = Self(status: 304, fields: fields.removing(Self.ofBody))
     }
   }
 }
@@ -116,7 +113,7 @@ struct URLReference {
     let origin = origin.lowercased()
     let port = origin.hasPrefix("https:") ? ":443" : ":80"
     self.origin = origin.hasSuffix(port) ? String(origin.dropLast(port.count)) : origin
-    self.target = target.isEmpty ? "/" : target
+    self.target = target.hasPrefix("/") ? target : "/\(target)"
   }
 
   init(_ request: Request) { self.init("\(request.scheme)://\(request.authority)", request.target) }

@@ -9,7 +9,8 @@ extension HTTPCache {
     /// the rule for `Authorization` hold. The default is true.
     public var isShared = true
     /// The names of fields that stand in place of `Cache-Control` for this cache, the first one
-    /// first, such as `CDN-Cache-Control`. The default is none. Source: RFC 9213.
+    /// first, such as `CDN-Cache-Control`. A name without `-Control` at its end is never read. The
+    /// default is none. Source: RFC 9213.
     public var targetedFields: [String] = []
     /// Whether a response with `Set-Cookie` is stored if it says itself how long it is fresh. The
     /// default is true.
@@ -56,7 +57,7 @@ extension HTTPCache {
     public func answersFailure(with old: Stored, to request: Request, at now: Timestamp) -> Bool {
       let (demand, rules) = (request.control, old.rules(self).directives)
       // A stored failure is no better than a new one.
-      let isUseful = old.status < 500 && old.isTrusted(at: now) && mayBeStale(rules)
+      let isUseful = old.status < 500 && old.received <= now && mayBeStale(rules)
       let isWanted = !demand.has("no-cache") && demand["max-age"] != 0
       let allowed = rules["stale-if-error"] ?? Int(staleIfError.boundedComponents.seconds)
       let window = max(allowed, demand["stale-if-error"] ?? 0)
@@ -119,8 +120,9 @@ extension HTTPCache.Policy {
     }
     switch (request.method, previous) {
     case ("GET", let previous?) where status == 304:
-      // Another tag is that of another response, so it updates nothing. Source: RFC 9111, 4.3.4.
-      let tags = [previous.fields["etag"], fields["etag"]].compactMap { $0?.opaqueTag }
+      // Another tag, or one where none was, is that of another response, so it updates nothing.
+      // Source: RFC 9111, 4.3.4.
+      let tags = [previous.fields["etag"] ?? "", fields["etag"]].compactMap { $0?.opaqueTag }
       return Set(tags).count > 1 ? .renew(previous, isKept: false) : updated(previous)
     case ("GET", _):
       let new = stored(status, fields, .bytes([]), request, sent, now)

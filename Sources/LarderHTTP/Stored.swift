@@ -82,12 +82,10 @@ extension HTTPCache.Stored {
 
   /// Returns the age in whole seconds. Source: RFC 9111, 4.2.3.
   public func age(at now: Timestamp) -> Int {
-    // None is negative, if a clock was set back.
-    func seconds(_ start: Timestamp, _ end: Timestamp) -> Int64 {
-      max(0, end.nanoseconds(since: start)) / 1_000_000_000
-    }
-    let initial = max(received.seconds - date, Int64(age) + seconds(sent, received))
-    return Int(min(initial, 1 << 40) + seconds(received, now))
+    // None is negative, if a clock was set back. Each sum is rounded down once.
+    func span(_ start: Timestamp) -> Int64 { max(0, now.nanoseconds(since: start)) / 1_000_000_000 }
+    let apparent = min(max(0, received.seconds - date), 1 << 40) + span(received)
+    return Int(max(apparent, Int64(age) + span(sent)))
   }
 
   /// Returns the directives that rule this response, and whether Expires counts: those of the first
@@ -112,9 +110,11 @@ extension HTTPCache.Stored {
   /// Source: RFC 9110, 15.1.
   static let heuristicStatuses: Set = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 
-  /// Returns for how many seconds the response has been stale; at most 0 while it is fresh.
+  /// Returns for how many seconds the response has been stale, at the latest since the demand to
+  /// validate it; at most 0 while it is fresh.
   func staleness(_ policy: HTTPCache.Policy, at now: Timestamp) -> Int {
-    age(at: now) - lifetime(policy).seconds
+    let staleness = age(at: now) - lifetime(policy).seconds
+    return outdated.map { max(staleness, Int(now.seconds - $0.seconds)) } ?? staleness
   }
 
   /// Whether nothing demands to validate the response, and it was received before now: if the clock
@@ -172,11 +172,10 @@ extension HTTPCache.Stored {
   func response(to request: Request, _ body: Body, at now: Timestamp) -> Response {
     var answer = Response(status: status, fields: fields, body: body)
     answer.fields.set("Age", "\(age(at: now))")
-    answer.meetConditions(of: request)
+    answer.meetConditions(of: request, at: now.seconds, date: date)
     if request.method == "HEAD" { answer.body = Body([]) }
     guard answer.status == 200, let range = requestedRange(of: request) else { return answer }
-    answer.status = range.isEmpty ? 416 : 206
-    answer.body = body.part(range)
+    (answer.status, answer.body) = (range.isEmpty ? 416 : 206, body.part(range))
     answer.fields.set("Content-Length", "\(range.count)")
     let place = range.isEmpty ? "*" : "\(range.lowerBound)-\(range.upperBound - 1)"
     answer.fields.set("Content-Range", "bytes \(place)/\(content.byteCount)")
@@ -335,11 +334,13 @@ struct Variant: Sendable, Hashable {
   func fits(_ request: Request) -> Bool { Variant(names: names, of: request) == self }
 
   /// Creates the variant to which a response belongs; nil if no request matches, because `Vary` has
-  /// `*` or what is no name.
+  /// `*` or what is no name, or a value was not read: U+FFFD stands for any byte that is no UTF-8.
+  /// Fields that are not sent on do not count.
   init?(of response: Fields, to request: Request) {
     let names = Set(response.members(of: "vary").map { $0.lowercased() })
     guard !names.contains("*"), names.allSatisfy(\.isToken) else { return nil }
-    self.init(names: names.sorted(), of: request)
+    self.init(names: names.subtracting(Fields.hopByHop).sorted(), of: request)
+    if lines.joined().unicodeScalars.contains("\u{FFFD}") { return nil }
   }
 }
 
@@ -359,24 +360,23 @@ enum HTTPDate {
     guard let day = days.first(where: { $0 == name || $0.prefix(3) == name }),
       let month = months.firstIndex(where: { text.contains($0) })
     else { return nil }
-    // With the number of the month in place of its name, a format says where digits are.
-    let rest = text.dropFirst(name.count).replacing(months[month], with: "\(101 + month)".suffix(2))
+    // With a letter and a number in place of the month's name, a format says where each part is.
+    let rest = text.dropFirst(name.count).replacing(months[month], with: "m\(101 + month)")
     var parts = rest.utf8.split { !$0.isDigit }.map { String(Substring($0)) }
     switch (String(decoding: rest.utf8.map { $0.isDigit ? 48 : $0 }, as: UTF8.self), day == name) {
-    case (", 00 00 0000 00:00:00 gmt", false): break
-    case (", 00-00-00 00:00:00 gmt", true):
+    case (", 00 m000 0000 00:00:00 gmt", false): break
+    case (", 00-m000-00 00:00:00 gmt", true):
       // What appears to be more than 50 years in the future is of the century before.
       let present = 1970 + now / 31_556_952
       let year = present / 100 * 100 + Int64(parts[2].number ?? 0)
       parts[2] = "\(year > present + 50 ? year - 100 : year)"
-    case (" 00 00 00:00:00 0000", false), (" 00  0 00:00:00 0000", false):
+    case (" m000 00 00:00:00 0000", false), (" m000  0 00:00:00 0000", false):
       parts = [String("0\(parts[1])".suffix(2)), parts[0], parts[5]] + parts[2...4]
     default: return nil
     }
     // A leap second counts as the one before it.
-    if parts[5] == "60" { parts[5] = "59" }
-    let time = parts[3...].joined(separator: ":")
-    return Timestamp(rfc3339: "\(parts[2])-\(parts[1])-\(parts[0])T\(time)Z")?.seconds
+    let time = "\(parts[3]):\(parts[4]):\(parts[5] == "60" ? "59" : parts[5])"
+    return Timestamp(rfc3339: "\(parts[2])-\(parts[1].suffix(2))-\(parts[0])T\(time)Z")?.seconds
   }
 
   /// Returns a time as `Sun, 06 Nov 1994 08:49:37 GMT`.

@@ -20,7 +20,18 @@ func fuzz(_ bytes: [UInt8]) {
     case .store(let new) = policy.verdict(
       on: response, to: request, previous: nil, sent: time, at: time)
   else { return }
-  let rules = new.rules(policy).directives
+  // Judged by the response as it came: what is stored lacks the fields that a directive names, and
+  // no rule may be gone with them.
+  let whole = HTTPCache.Stored(
+    status: 200, fields: response.fields.withoutHopByHop, key: request.key, variant: new.variant,
+    sent: time, received: time)
+  let rules = whole.rules(policy).directives
+  require(new.age(at: time) == whole.age(at: time), "another age")
+  require(new.lifetime(policy).seconds <= whole.lifetime(policy).seconds, "fresh for longer")
+  require(new.variant == Variant(of: whole.fields, to: request), "another variant")
+  for name in ["no-cache", "must-revalidate", "proxy-revalidate"] where rules.has(name) {
+    require(new.rules(policy).directives.has(name), "\(name) is gone")
+  }
   require(!rules.has("private"), "private is stored")
   require(!rules.has("no-store") || rules.has("must-understand"), "no-store is stored")
   require(!request.control.has("no-store"), "stored against the request")

@@ -57,8 +57,8 @@ struct CachingProxy {
   ) async throws {
     var text = "HTTP/1.1 \(response.status) \r\nConnection: close\r\n"
     for field in response.fields { text += "\(field.name): \(field.value)\r\n" }
-    let isTold = !hasBody || response.status == 304 || response.fields["content-length"] != nil
-    if !isTold, let count = response.body.byteCount { text += "Content-Length: \(count)\r\n" }
+    let size = hasBody ? response.body.byteCount ?? 0 : 0  // 204 and 304 have none
+    if size > 0, response.fields["content-length"] == nil { text += "Content-Length: \(size)\r\n" }
     let head = Array("\(text)\r\n".utf8)
     if let bytes = response.body.bytes { return try Sockets.send(head + bytes, client) }
     try Sockets.send(head, client)
@@ -72,7 +72,7 @@ struct CachingProxy {
   @Sendable private func fetch(_ request: HTTPCache.Request) async throws -> HTTPCache.Response {
     var text = "\(request.method) \(request.target) HTTP/1.0\r\n"
     for field in request.fields { text += "\(field.name): \(field.value)\r\n" }
-    let asked = Array("\(text)\r\n".utf8)
+    let asked = Array("\(text)Host: \(request.authority)\r\nVia: 1.1 CachingProxy\r\n\r\n".utf8)
     let bytes = try await blocking { [origin] in
       let server = try Sockets.connect(to: origin)
       try Sockets.send(asked, server)

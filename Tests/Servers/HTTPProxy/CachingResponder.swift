@@ -40,7 +40,7 @@ struct CachingResponder: HTTPResponder {
   func send(_ asked: HTTPCache.Request, _ body: RequestBody) async throws -> HTTPCache.Response {
     var request = HTTPClientRequest(url: (origins[asked.authority] ?? "") + asked.target)
     request.method = .init(rawValue: asked.method)
-    for field in asked.fields { request.headers.add(name: field.name, value: field.value) }
+    request.headers = .init(asked.fields.map { ($0.name, $0.value) } + [("Via", "1.1 larder")])
     if asked.hasBody { request.body = .stream(body, length: .unknown) }
     let response = try await client.execute(request, timeout: .seconds(60))
     return HTTPCache.Response(
