@@ -28,7 +28,7 @@ func fuzz(_ bytes: [UInt8]) {
   let rules = whole.rules(policy).directives
   require(new.age(at: time) == whole.age(at: time), "another age")
   require(new.lifetime(policy).seconds <= whole.lifetime(policy).seconds, "fresh for longer")
-  require(new.variant == Variant(of: whole.fields, to: request), "another variant")
+  require(new.fields["vary"] == whole.fields["vary"], "a 304 would make another variant")
   for name in ["no-cache", "must-revalidate", "proxy-revalidate"] where rules.has(name) {
     require(new.rules(policy).directives.has(name), "\(name) is gone")
   }
@@ -76,6 +76,6 @@ private func fields(_ bytes: ArraySlice<UInt8>) -> HTTPCache.Fields {
       let parts = line.split(
         separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
       let text = parts.map { String(decoding: $0, as: UTF8.self) }
-      return (text[0], text.count > 1 ? text[1] : "")
+      return (text[0], text.count > 1 ? String(text[1][...].trimmed) : "")
     })
 }

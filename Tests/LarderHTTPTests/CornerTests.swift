@@ -79,7 +79,11 @@ extension `Corners of the standards` {
       get(.cached, with: ["If-Modified-Since": date(0)], gives: 304)),
     Case(
       "a Last-Modified with a year of two digits",
-      get(.origin, fresh(("Last-Modified", "Monday, 14-Nov-22 22:13:20 GMT"))),
+      get(
+        .origin,
+        fresh(
+          ("Last-Modified", "Monday, 14-Nov-22 22:13:20 GMT"),
+          ("Date", "Tuesday, 14-Nov-23 22:13:20 GMT"))),
       get(.cached, with: ["If-Modified-Since": "Mon, 06 Jan 2020 00:00:00 GMT"], gives: 200)),
     Case(
       "a year of two digits beside an old Last-Modified",
