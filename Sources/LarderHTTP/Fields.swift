@@ -14,7 +14,7 @@ extension HTTPCache {
     private init(all: [Field]) { self.all = all }
 
     /// Creates fields from names and values.
-    public init(_ pairs: some Sequence<(String, String)>) {
+    public init(_ pairs: [(String, String)]) {
       all = pairs.map { Field(name: $0, value: $1) }
     }
 

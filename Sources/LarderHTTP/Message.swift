@@ -42,7 +42,7 @@ extension HTTPCache {
     var isForOrigin: Bool {
       hasBody || fields.contains("if-match") || fields.contains("if-unmodified-since")
         || !fields.areValid || authority.hasControls || target.hasControls
-        || authority.utf8.contains(where: "/?#@\\".utf8.contains) || target.contains("#")
+        || authority.utf8.contains { [35, 47, 63, 64, 92].contains($0) } || target.utf8.contains(35)
     }
 
     /// Whether the response concerns one user alone, or is not to be stored for this one.
@@ -110,7 +110,7 @@ struct URLReference {
   var text: String { origin + target }
 
   private init(_ origin: String, _ target: String) {
-    let origin = origin.lowercased()
+    let origin = origin.utf8.allSatisfy { $0 == $0.lowered } ? origin : origin.lowercased()
     let port = origin.hasPrefix("https:") ? ":443" : ":80"
     self.origin = origin.hasSuffix(port) ? String(origin.dropLast(port.count)) : origin
     self.target = target.hasPrefix("/") ? target : "/\(target)"
@@ -136,9 +136,8 @@ struct URLReference {
     let end = whole.firstIndex(of: "?") ?? whole.endIndex
     let parts = whole[..<end].split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     // Source: RFC 3986, 5.2.4.
-    var kept: [Substring] = []
-    for part in parts {
-      if part == ".." { _ = kept.popLast() } else if part != "." { kept.append(part) }
+    var kept = parts.reduce(into: [] as [Substring]) {
+      if $1 == ".." { _ = $0.popLast() } else if $1 != "." { $0.append($1) }
     }
     if [".", ".."].contains(parts.last) { kept.append("") }
     return URLReference(origin, "/\(kept.joined(separator: "/"))\(whole[end...])")

@@ -37,6 +37,8 @@ extension HTTPCache {
     /// The fields of the request that `Vary` names; values are nil for fields that it had not.
     let variant: Variant
     let content: Content
+    /// The key of the body; nil if that is no entry of its own.
+    let bodyKey: CacheKey?
     /// The time of the last demand to validate whatever was stored before it.
     let outdated: Timestamp?
 
@@ -55,6 +57,7 @@ extension HTTPCache {
     ) {
       (self.status, self.fields, self.key, self.variant) = (status, fields, key, variant)
       (self.sent, self.received, self.content, self.outdated) = (sent, received, content, outdated)
+      bodyKey = if case .entry(let id, _) = content { CacheKey(bodyOf: key, id: id) } else { nil }
       control = Directives(fields["cache-control"] ?? "")
       let names = Set(fields.map { $0.name.lowercased() }.filter { $0.hasSuffix("-control") })
       targeted = names.subtracting(["cache-control"])
@@ -75,11 +78,6 @@ extension HTTPCache {
 extension HTTPCache.Stored {
   var isMarker: Bool { if case .variants = content { true } else { false } }
 
-  /// The key of the body; nil if that is no entry of its own.
-  var bodyKey: CacheKey? {
-    if case .entry(let id, _) = content { CacheKey(bodyOf: key, id: id) } else { nil }
-  }
-
   /// Returns the age in whole seconds. Source: RFC 9111, 4.2.3.
   public func age(at now: Timestamp) -> Int {
     // None is negative, if a clock was set back. Each sum is rounded down once.
@@ -91,6 +89,7 @@ extension HTTPCache.Stored {
   /// Returns the directives that rule this response, and whether Expires counts: those of the first
   /// targeted field that is valid, or else those of Cache-Control. Source: RFC 9213, 2.2.
   func rules(_ policy: HTTPCache.Policy) -> (directives: Directives, useExpires: Bool) {
+    if targeted.isEmpty { return (control, true) }
     let own = policy.targetedFields.lazy.compactMap { self.targeted[$0.lowercased()] }.first
     return (own ?? control, own == nil)
   }
