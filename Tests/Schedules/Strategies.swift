@@ -46,8 +46,8 @@
     case partialOrders
     /// Threads are interrupted at the given choices only.
     case preemptions([Preemption])
-    /// Threads have priorities. Those of the cuts have the highest ones, until they are at the given
-    /// points of their own, and the lowest ones then.
+    /// Threads have priorities. Those of the cuts have the highest ones, until they are at the
+    /// given points of their own, and the lowest ones then.
     case cuts([Cut])
 
     /// The threads of the scene begin anew some times, and each round has a strategy of its own.

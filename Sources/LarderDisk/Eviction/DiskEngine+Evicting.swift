@@ -43,8 +43,7 @@ extension DiskEngine {
     _ = beginPurgeIfDue(sparing: nil)
   }
 
-  /// - Returns: Whether a size or count limit is exceeded, which no store leaves to others. Where
-  ///   only free space is missing a purge begins too.
+  /// - Returns: Whether a size or count limit is exceeded, which no store leaves to others.
   private func beginPurgeIfDue(sparing name: EntryName?) -> Bool {
     let missing = missingFreeSpace()
     return carryOnPurge { $0.beginPurge(configuration, sparing: name, missing: missing) }

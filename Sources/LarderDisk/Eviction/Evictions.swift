@@ -236,8 +236,8 @@ package enum TrimGoal: Sendable, Hashable {
 ///
 /// The expired entries go first. Then the least recently used go until everything set here holds.
 /// Entries used at the same time go in the order of their names. With nothing set, only the expired
-/// go; without `takesAllExpired`, as after a store, they too go only as far as needed. `EvictionRun`
-/// chooses one entry after the other by such a plan.
+/// go; without `takesAllExpired`, as after a store, they too go only as far as needed.
+/// `EvictionRun` chooses one entry after the other by such a plan.
 package struct TrimPlan: Sendable {
   /// The time of the decision.
   let now: Timestamp

@@ -120,9 +120,9 @@ extension DiskEngine {
   /// The number of slots that are looked through under one lock.
   private static let slotCount = 4096
 
-  /// Forgets the entries that were known before the scan and have no file any more. Looks also at
-  /// those that have changed since, because the change may be a use by a read that opened the file
-  /// before it was removed.
+  /// Forgets entries that were known before the scan and whose names have no entry's file any more.
+  /// Looks also at those that have changed since, because the change may be a use by a read that
+  /// opened the file before it was removed.
   private func forgetVanished(_ number: Int) {
     for start in stride(from: 0, to: .max, by: Self.slotCount) {
       let names = withState { state -> [EntryName]? in
@@ -133,7 +133,6 @@ extension DiskEngine {
       for name in names {
         do throws(Errno) {
           let status = try location.handle.statusIfPresent(of: name.fileName)
-          // Gone, or what has its name is no entry.
           if status.flatMap({ reader.trust.entry(name, $0) }) == nil { lookAgain(at: name) }
         } catch {
           // The file is there, although its status cannot be read now.
