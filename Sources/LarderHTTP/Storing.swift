@@ -78,6 +78,8 @@ extension Exchange {
   func removeUsable() async {
     guard let usable else { return }
     await cache.countingFailure {
+      // What has come since stays.
+      if try await cache.entries.value(forKey: usable.place)?.sent != usable.stored.sent { return }
       try await cache.entries.remove(forKey: usable.place)
       try await cache.removeBody(of: usable.stored)
     }

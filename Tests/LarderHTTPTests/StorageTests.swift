@@ -211,6 +211,24 @@ extension `Stored responses` {
     #expect(scene.requests.last?.fields["if-none-match"] == nil)
   }
 
+  @Test func `what has come since is not removed with an older response`() async throws {
+    let scene = try Scene([Reply(200, fresh)])
+    _ = try await scene.get().body.text
+    let request = HTTPCache.Request(authority: "example.org", target: "/a")
+    var exchange = Exchange(
+      cache: scene.cache, request: request, forwarding: scene.origin, policy: .init(),
+      key: request.key, reason: .stale)
+    try await exchange.lookUp()
+    scene.clock.advance(by: .seconds(1))
+    scene.add(Reply(200, fresh))
+    #expect(try await scene.get(["Cache-Control": "no-cache"]).body.text == "body 2")
+    await exchange.removeUsable()
+    #expect(try await scene.get().body.text == "body 2")
+    try await exchange.lookUp()
+    await exchange.removeUsable()
+    #expect(try await scene.get().body.text == "body 3")
+  }
+
   @Test func `a client that goes leaves nothing`() async throws {
     for count in [3000, 90_000] {
       var reply = Reply(200, fresh)
