@@ -21,15 +21,11 @@ extension Cache {
   /// Removes the values whose entries on disk a closure chooses, expired ones included, from both
   /// tiers, and waits for the end.
   ///
-  /// ```swift
-  /// try await cache.removeAll { $0.byteCount > 1 << 20 }
-  /// ```
-  ///
-  /// - Throws: `CacheError`, as `DiskCache.removeAll(where:)` does.
+  /// - Throws: `CacheError`, as `DiskCache.removeAll(where:)` does, which has an example.
   /// - Complexity: O(n log n); opens every file to learn its key.
   @discardableResult
   public func removeAll(where isChosen: (DiskEntry) -> Bool) throws(CacheError) -> BulkRemoval {
-    try disk.removeAll(where: isChosen)
+    try disk.removeAll { drops($0, isChosen($0)) }
   }
 
   /// Removes the values whose entries on disk a closure chooses from both tiers.
@@ -37,7 +33,16 @@ extension Cache {
   public func removeAll(
     where isChosen: @escaping @Sendable (DiskEntry) -> Bool
   ) async throws(CacheError) -> BulkRemoval {
-    try await disk.removeAll(where: isChosen)
+    try await disk.removeAll { self.drops($0, isChosen($0)) }
+  }
+
+  /// Takes the value of a chosen entry out of memory before the file goes, because of a file that
+  /// records no key the engine tells no cause.
+  private func drops(_ entry: DiskEntry, _ isChosen: Bool) -> Bool {
+    if isChosen, let name = EntryName(Array(entry.name.utf8)), let key = keptKeys.key(of: name) {
+      drop(key, .explicit)
+    }
+    return isChosen
   }
 
   /// Removes the value of a key and all its variants.
@@ -47,7 +52,10 @@ extension Cache {
   /// - Complexity: O(n log n); opens every file to learn its key.
   @discardableResult
   public func removeVariants(of key: some CacheKeyConvertible) throws(CacheError) -> BulkRemoval {
-    try disk.removeVariants(of: key)
+    // First, as in `drops`: the file of the key itself may record no key.
+    drop(key.cacheKey, .explicit)
+    defer { disk.engine.observers.letGo() }
+    return try disk.removeVariants(of: key)
   }
 
   /// Removes the value of a key and all its variants.
@@ -55,7 +63,7 @@ extension Cache {
   public func removeVariants(
     of key: some CacheKeyConvertible
   ) async throws(CacheError) -> BulkRemoval {
-    try await disk.removeVariants(of: key)
+    try await disk.executor.run("removeAll", removeVariants, key.cacheKey)
   }
 }
 

@@ -15,11 +15,13 @@ extension Cache: EngineObserver {
       // No load is superseded before the change, because this may be the load's own store: if its
       // first attempt fails, the second must not be declined. After it, with the name held, loads
       // that began before are, so that none is stored after it.
-      if case .entryChanged = change { supersede(subject.key) }
-      drop(subject.key)
+      guard case .entryChanged = change else { return drop(subject.key) }
+      supersede(subject.key)
+      // A store has dropped the value before it was published, so one that is there was removed.
+      drop(subject.key, .explicit)
     // Also what a limit has removed from the disk before.
     case .variantsRemoved(let base):
-      for key in [base] + keptKeys.keys(where: { $0.isVariant(of: base) }) { drop(key) }
+      for key in [base] + keptKeys.keys(where: { $0.isVariant(of: base) }) { drop(key, .explicit) }
     // Between processes the last store wins, so a running load is stored when it ends, as if it had
     // begun now.
     case .filesChanged(let names):
@@ -43,9 +45,9 @@ extension Cache: EngineObserver {
 
 extension Cache {
   /// Takes the value of a key out of memory. It leaves when no name is held.
-  func drop(_ key: CacheKey) {
+  func drop(_ key: CacheKey, _ cause: RemovalCause = .replaced) {
     var removals = Removals<CacheKey, Value>()
-    memory.remove(forKey: key, cause: .replaced, at: disk.engine.heldNow, into: &removals)
+    memory.remove(forKey: key, cause: cause, at: disk.engine.heldNow, into: &removals)
     depart(removals)
   }
 

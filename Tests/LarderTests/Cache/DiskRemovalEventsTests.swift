@@ -24,6 +24,36 @@ extension DiskRemovalEventsTests {
     return try Cache(directory: scene.path, coder: .string, configuration: configuration)
   }
 
+  /// A call that removes the value of `a` and of its variant.
+  enum Choice: String, CaseIterable {
+    case key, value, chosen, variants
+  }
+
+  @Test(arguments: Choice.allCases, [DiskCache.KeyRecording.always, .never])
+  func `memory tells that a value was removed by choice, and not replaced`(
+    choice: Choice, recording: DiskCache.KeyRecording
+  ) async throws {
+    var configuration = scene.configuration
+    configuration.disk.recordKeys = recording
+    let cache = try Cache(directory: scene.path, coder: .string, configuration: configuration)
+    let other = try Cache(directory: scene.path, coder: .string, configuration: configuration)
+    try await cache.store("old", forKey: "a")
+    try await cache.store("new", forKey: "a")
+    #expect(try await other.value(forKey: "a") == "new")
+    var events = cache.memory.removals().makeAsyncIterator()
+    switch choice {
+    case .key: try await cache.remove(forKey: "a")
+    case .value: try await cache.removeValue(forKey: "a")
+    case .chosen: try await cache.removeAll { _ in true }
+    case .variants: try await cache.removeVariants(of: "a")
+    }
+    #expect(cache.memory.statistics.removals == [.replaced: 1, .explicit: 1])
+    if recording == .always || choice == .key || choice == .value {
+      #expect(other.memory.statistics.removals == [.explicit: 1])
+    }
+    #expect(await events.next()?.cause == .explicit)
+  }
+
   /// Returns the events of a sequence as text, after the cache is closed.
   private func lines(_ sequence: RemovalEvents<DiskRemovalEvent>) async -> [String] {
     var lines: [String] = []
