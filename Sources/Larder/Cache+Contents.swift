@@ -67,7 +67,7 @@ extension Cache {
   }
 }
 
-extension CacheStatistics {
+extension CacheStatistics: CustomReflectable {
   /// The calls that memory, the disk or an expired value answered.
   ///
   /// Each call counts once, as a hit or as a miss. Reads by a forced load (`.reload`) or a
@@ -82,6 +82,15 @@ extension CacheStatistics {
   public var hitRate: Double? {
     let count = hitCount + missCount
     return count > 0 ? Double(hitCount) / Double(count) : nil
+  }
+
+  /// The counts of calls and the parts by name, for `print`.
+  public var customMirror: Mirror {
+    let counts: KeyValuePairs<String, Any> = [
+      "hitRate": hitRate as Any, "hitCount": hitCount, "missCount": missCount, "memory": memory,
+      "disk": disk, "loads": loads,
+    ]
+    return Mirror(self, children: counts, displayStyle: .struct)
   }
 }
 

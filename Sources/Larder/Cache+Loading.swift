@@ -227,15 +227,8 @@ extension Cache {
   }
 }
 
-/// The result of a load that gets the previous value.
-///
-/// ```swift
-/// let page = try await pages.value(forKey: url) { previous in
-///   let response = try await fetch(url, ifNoneMatch: previous?.extendedData)
-///   if response.status == 304 { return .notModified(expiration: .seconds(60)) }
-///   return .value(response.body, expiration: .seconds(60), extendedData: response.eTag)
-/// }
-/// ```
+/// The result of a load that gets the previous value. `Cache.value(forKey:options:orRevalidate:)`
+/// has an example.
 public enum Loaded<Value: Sendable>: Sendable {
   /// A new value, which is stored in place of the previous one.
   ///

@@ -23,6 +23,8 @@ struct `The share of hits` {
     _ = try await cache.value(forKey: key) { "new" }
     #expect("\(key)" == "page/1" && "\(CacheKey([0xFF]))" == "\\xff")
     #expect("\(cache.statistics.loads)".hasPrefix("LoadStatistics(started: 1, succeeded: 1,"))
+    let start = "CacheStatistics(hitRate: Optional(0.0), hitCount: 0, missCount: 1, memory: "
+    #expect("\(cache.statistics)".hasPrefix(start))
     #expect("\(cache.statistics.memory)".hasPrefix("MemoryStatistics(hits: 0, missesAbsent: "))
     let text = "\(cache) \(cache.disk) \(cache.memory) \(cache.statistics)"
     for name in ["counters", "repeated", "content", "engine"] { #expect(!text.contains(name)) }
