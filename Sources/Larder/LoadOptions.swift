@@ -39,11 +39,11 @@ public struct LoadOptions: Sendable, Hashable {
 }
 
 extension LoadOptions {
-  /// Neither reads nor writes the disk tier: a value that is only there is a miss.
+  /// Does not read the disk tier: a value that is only there is a miss. A read changes nothing.
   ///
-  /// A loaded value is kept in memory alone, for at most `memoryExpiration`, and leaves it when
-  /// another process stores the key. An older value on disk is removed, because it would be served
-  /// again afterwards; a cache that only reads leaves it.
+  /// A load keeps its value in memory alone, for at most `memoryExpiration`, until another process
+  /// stores the key. **It removes the value on disk**, which is older and would be served again
+  /// afterwards; a cache that only reads leaves it. `.reload` loads into both tiers instead.
   public static let memoryOnly = with { $0.isMemoryOnly = true }
   /// Neither reads nor fills the memory tier.
   public static let diskOnly = with { $0.isDiskOnly = true }
@@ -201,12 +201,11 @@ public struct LoadStatistics: Sendable, Hashable {
 extension LoadStatistics: CustomReflectable {
   /// The public counters by name, for `print`.
   public var customMirror: Mirror {
-    Mirror(
-      self,
-      children: [
-        "started": started, "succeeded": succeeded, "failed": failed, "unstored": unstored,
-        "renewed": renewed, "joined": joined, "servedStale": servedStale,
-        "servedFailures": servedFailures, "time": time,
-      ], displayStyle: .struct)
+    let counters: KeyValuePairs<String, Any> = [
+      "started": started, "succeeded": succeeded, "failed": failed, "unstored": unstored,
+      "renewed": renewed, "joined": joined, "servedStale": servedStale,
+      "servedFailures": servedFailures, "time": time,
+    ]
+    return Mirror(self, children: counters, displayStyle: .struct)
   }
 }

@@ -13,6 +13,15 @@ func migrateFromKingfisher(
   return (image, known)
 }
 
+func refreshFromKingfisher(
+  _ images: Cache<[UInt8]>, url: String,
+  download: @escaping @Sendable (String) async throws -> [UInt8]
+) async throws -> [UInt8] {
+  let quick = try await images.value(forKey: url, options: .memoryOnly)
+  if let quick { return quick }
+  return try await images.value(forKey: url, options: .reload) { try await download(url) }
+}
+
 func migrateFromYYCache(
   _ feeds: Cache<String>, feed: String, eTag: [UInt8], show: (String, [UInt8]) -> Void
 ) async throws {

@@ -19,7 +19,7 @@ struct `A name in the documentation` {
     "when", "linux", "os",
     // Frameworks for servers.
     "addServices", "fileRegion", "getWithTTL",
-    "retrieveImage", "onlyFromCache", "removeExpiredObjects",
+    "retrieveImage", "onlyFromCache", "fromMemoryCacheOrRefresh", "removeExpiredObjects",
   ]
 
   private static func declarations(

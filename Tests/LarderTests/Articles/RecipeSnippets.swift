@@ -49,6 +49,14 @@ func storeReadRemove(_ pages: Cache<String>, html: String, url: String) async th
   print(hit ?? "", tier == .memory)
 }
 
+func readMany(_ pages: Cache<String>, urls: [String]) async throws {
+  let found = await pages.values(forKeys: urls)
+  for (url, result) in zip(urls, found) {
+    let page = try result.get()  // String?; throws what reading this key threw
+    print(url, page ?? "not cached")
+  }
+}
+
 func storeBeside(
   _ pages: Cache<String>, _ images: Cache<[UInt8]>, _ names: (html: String, url: String),
   _ bytes: (value: [UInt8], eTag: [UInt8]), key: String, show: (String, [UInt8]) -> Void
