@@ -50,12 +50,12 @@ extension Call {
   func name(
     beginningWith bytes: [UInt8], in cache: DiskCache
   ) throws(Failure) -> EntryName? {
+    let bytes = try withoutDirectory(bytes, in: cache)
     // As in a list that is cut, so that what it shows can be pasted.
     let isCut = bytes.suffix(3).elementsEqual("\u{2026}".utf8)
     let start = isCut ? Array(bytes.dropLast(3)) : bytes
     let whole = EntryName(start)
-    let isHex = start.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-    guard whole != nil || (isHex && !start.isEmpty && start.count <= 32) else { return nil }
+    guard whole != nil || Self.areDigits(start, of: 1...32) else { return nil }
     let names = try onCache { () throws(CacheError) in try cache.names(beginningWith: start) }
     if let whole, arguments.has(.byName) || names.contains(whole) { return whole }
     guard names.count > 1 else { return names.first }
@@ -63,6 +63,25 @@ extension Call {
     throw .usage(
       "\(names.count.grouped) names begin with \(bytes.quotedForDisplay): \(list)"
         + "\(names.count > 3 ? " and others" : ""); give more of one")
+  }
+
+  /// Whether bytes may be the beginning of a name, of so many digits.
+  private static func areDigits(_ bytes: [UInt8], of counts: ClosedRange<Int>) -> Bool {
+    counts.contains(bytes.count)
+      && bytes.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+  }
+
+  /// Returns the name in the path of an entry of DIR, as `larder path` prints it and a shell makes
+  /// it of a pattern; other bytes as they are.
+  func withoutDirectory(_ bytes: [UInt8], in cache: DiskCache) throws(Failure) -> [UInt8] {
+    let slash = UInt8(ascii: "/")
+    guard let end = bytes.lastIndex(of: slash), EntryName(Array(bytes[(end + 1)...])) != nil
+    else { return bytes }
+    let directories = [Array(try original(of: cache).directory.utf8), arguments.directory]
+    let isInside = directories.contains {
+      $0.reversed().drop { $0 == slash }.elementsEqual(bytes[..<end].reversed())
+    }
+    return isInside ? Array(bytes[(end + 1)...]) : bytes
   }
 
   private func target(
@@ -125,15 +144,44 @@ extension Call {
     }
   }
 
-  /// Returns a sentence on the variants of a key that has no value itself; nil if there are none.
+  /// Returns the parts of a joined key, if the bytes are what a list shows of one.
+  private static func partsOfShown(_ bytes: [UInt8]) -> [[UInt8]] {
+    var (parts, rest) = ([[UInt8]()], bytes[...])
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "\\"), rest.starts(with: "xff".utf8) {
+        rest.removeFirst(3)
+        parts.append([])
+      } else {
+        parts[parts.count - 1].append(byte)
+      }
+    }
+    return parts
+  }
+
+  /// Returns what a person may have meant by a key that has no value; nil if nothing is known.
   ///
-  /// - Complexity: O(n); opens every file to learn its key.
-  func variantsSentence(of target: Target, in cache: DiskCache) throws(Failure) -> String? {
+  /// - Parameter walks: Whether variants of the key are looked for, which opens every file.
+  func hint(
+    onMissing target: Target, in cache: DiskCache, walks: Bool
+  ) throws(Failure) -> String? {
     guard let key = target.key else { return nil }
+    let parts = Self.partsOfShown(key.bytes)
+    if parts.count > 1 {
+      let words = parts.map { CacheKey($0).shellWord ?? $0.quotedForDisplay }
+      return "a joined key is given as \(words.joined(separator: " --variant "))"
+    }
+    // So many that it is hardly by chance.
+    if Self.areDigits(key.bytes, of: 4...7) {
+      let names = try onCache { () throws(CacheError) in
+        try cache.names(beginningWith: key.bytes)
+      }
+      if !names.isEmpty { return "the name of an entry begins with it (--name)" }
+    }
+    guard walks else { return nil }
     let start = key.bytes + [CacheKey.separator]
     let count = try entries(of: cache).count { $0.key?.bytes.starts(with: start) ?? false }
     if count == 0 { return nil }
-    return "\(count.counted("variant")) of this key \(count == 1 ? "exists" : "exist")"
+    return "\(count.counted("variant")) of this key \(count == 1 ? "exists" : "exist") (--variant)"
   }
 }
 

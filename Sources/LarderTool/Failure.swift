@@ -74,9 +74,11 @@ extension Failure {
       Problem(exitCode: .inputOutput, code: CacheError.Code.io.rawValue, what: "\(error)"))
   }
 
-  /// Returns the failure for a missing directory; `maker` is the command that would create it.
-  static func missing(_ directory: [UInt8], maker: String = "larder put") -> Failure {
-    let (what, cure) = sentence(onMissing: directory, maker: maker)
+  /// Returns the failure for a missing directory.
+  static func missing(
+    _ directory: [UInt8], cure: String = "larder put would make it"
+  ) -> Failure {
+    let (what, cure) = sentence(onMissing: directory, cure: cure)
     return .problem(
       Problem(
         exitCode: .notACache, code: CacheError.Code.directoryMissing.rawValue, what: what,
@@ -84,12 +86,12 @@ extension Failure {
   }
 
   private static func sentence(
-    onMissing directory: [UInt8], maker: String = "larder put"
+    onMissing directory: [UInt8], cure: String = "larder put would make it"
   ) -> (what: String, cure: String?) {
     let name = directory.quotedForDisplay
     return isLink(directory)
       ? ("\(name) is a link to nothing", "make what it points to, or remove the link")
-      : ("\(name) does not exist", "\(maker) would make it")
+      : ("\(name) does not exist", cure)
   }
 
   /// The failure for a watched directory that was removed.

@@ -131,7 +131,7 @@ extension Call {
     case nil:
       // The target of a dangling link is not created, as with put.
       guard mayBeMissing, !Failure.isLink(directory) else {
-        throw .missing(directory, maker: "larder record")
+        throw .missing(directory, cure: "larder record would make it")
       }
     }
   }

@@ -78,11 +78,12 @@ extension Call {
       try console.print(["schema": 1, "found": false, "reason": JSONValue(reason.rawValue)])
     }
     var sentence = "no value: \(reason.sentence)"
-    // For people only, because a script that misses often should not wait for a walk each time.
-    if reason == .absent, console.showsProgress,
-      let variants = try variantsSentence(of: target, in: lookup)
+    // Variants for people only, because a script that misses often should not wait for a walk each
+    // time.
+    if reason == .absent,
+      let hint = try hint(onMissing: target, in: lookup, walks: console.showsProgress)
     {
-      sentence += "; \(variants) (--variant)"
+      sentence += "; \(hint)"
     }
     console.say(sentence)
     return reason == .otherVersion ? .notACache : .finding

@@ -12,12 +12,29 @@ extension Verb {
         role: .key, arity: .oneOrMore, placeholder: "KEY",
         help: "The keys, taken byte for byte"),
     ],
-    ownOptions: targetOptions,
-    rules: [.nameIsNoKey],
+    ownOptions: targetOptions + [.allVariants],
+    rules: [.nameIsNoKey, .variantsAreOfKeys],
     notes: [
-      targetNote, "All keys are tried; if any was not there, the status is 1.",
+      targetNote,
+      """
+      With --variants, KEY is a key and no name. It goes with all keys that are joined of it and \
+      further parts, under every extension, and the sum is printed.
+      """,
+      "All keys are tried; if any was not there, the status is 1.",
     ],
     run: { call throws(Failure) in try call.rm() })
+}
+
+extension Option {
+  /// The flag to remove a group of values.
+  static let allVariants = Option("variants", nil, .flag, "Remove all variants of KEY too")
+}
+
+extension Rule {
+  /// The rule that a group is named by its key.
+  static let variantsAreOfKeys = Rule("--variants goes without --name and --ext") {
+    !$0.has(.allVariants) || !$0.has(.byName) && !$0.has(.fileExtension)
+  }
 }
 
 extension Call {
@@ -26,14 +43,21 @@ extension Call {
     let cache = try openForWriting()
     var tally = RemovalTally()
     var missingCount = 0
-    for target in try targets(in: cache) {
+    let isOfGroups = arguments.has(.allVariants)
+    let targets =
+      try isOfGroups
+      ? keys().map { Target(argument: $0.bytes, key: $0, name: EntryName($0)) }
+      : self.targets(in: cache)
+    for target in targets {
       var isMissing = false
       do throws(CacheError) {
-        if let byteCount = try cache.remove(target.name) {
-          tally.removed += 1
-          tally.byteCount.addSaturating(UInt64(byteCount))
-        } else {
-          isMissing = true
+        let removal = try remove(target, from: cache)
+        tally.removed += removal.removed
+        tally.failed += removal.failed
+        tally.byteCount.addSaturating(UInt64(removal.byteCount))
+        isMissing = removal.removed == 0 && removal.failed == 0
+        if removal.failed > 0 {
+          console.say("\(removal.failed.counted("entry")) could not be removed")
         }
       } catch {
         tally.failed += 1
@@ -45,17 +69,32 @@ extension Call {
       }
     }
     try onCache { () throws(CacheError) in try cache.close() }
-    if isJSON { try console.print(tally.json(extra: [("missing", JSONValue(missingCount))])) }
+    if isJSON {
+      try console.print(tally.json(extra: [("missing", JSONValue(missingCount))]))
+    } else if isOfGroups {
+      try console.print(tally.text)
+    }
     if tally.failed > 0 { return .inputOutput }
     return missingCount > 0 ? .finding : .fine
+  }
+
+  /// Removes the entry of a target, with `--variants` those of its key's variants too.
+  private func remove(
+    _ target: Target, from cache: DiskCache
+  ) throws(CacheError) -> RemovalTally {
+    if arguments.has(.allVariants), let key = target.key {
+      return RemovalTally(try cache.removeVariants(of: key))
+    }
+    let byteCount = try cache.remove(target.name)
+    return RemovalTally(removed: byteCount == nil ? 0 : 1, byteCount: byteCount ?? 0)
   }
 
   /// Reports an entry that was not there. A person is told of the variants of its key.
   private func sayMissing(_ target: Target, in cache: DiskCache) throws(Failure) {
     let what = target.key == nil ? "name" : "key"
-    let variants = console.showsProgress ? try variantsSentence(of: target, in: cache) : nil
+    let hint = try hint(onMissing: target, in: cache, walks: console.showsProgress)
     console.say(
       "no value: the \(what) \(target.argument.quotedForDisplay) has none"
-        + (variants.map { "; \($0) (--variant)" } ?? ""))
+        + (hint.map { "; \($0)" } ?? ""))
   }
 }

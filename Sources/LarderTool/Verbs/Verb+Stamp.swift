@@ -10,7 +10,7 @@ extension Verb {
       .directory,
       Operand(
         role: .file, arity: .any, placeholder: "FILE",
-        help: "Names of entries in DIR, or beginnings of them (default: all)"),
+        help: "Names of entries in DIR, beginnings of them, or paths (default: all)"),
     ],
     ownOptions: [.stampExpires],
     run: { call throws(Failure) in try call.stamp() })
@@ -55,7 +55,8 @@ extension Call {
   /// entry and no beginning of one.
   private func stampNames(in cache: DiskCache) throws(Failure) -> [String]? {
     var names: [String] = []
-    for operand in arguments[.file] {
+    for argument in arguments[.file] {
+      let operand = try withoutDirectory(argument, in: cache)
       if EntryName(operand) == nil {
         guard let name = try name(beginningWith: operand, in: cache) else {
           let shown = operand.quotedForDisplay

@@ -37,8 +37,8 @@ extension Verb {
 
   private static let namesNote = """
     With --dry-run --names, the names that would go are printed, one a line in the order of \
-    removal, and the sum on stderr; larder rm takes them with --name. The object of --json has \
-    them as "names".
+    removal, and the sum on stderr; xargs -r larder rm DIR --name takes them. The object of --json \
+    has them as "names".
     """
 }
 

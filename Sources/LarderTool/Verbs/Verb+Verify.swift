@@ -28,15 +28,21 @@ extension Call {
     let repairs = arguments.has(.repair)
     let cache = try repairs ? openForWriting() : openForReading()
     let found = try verification(of: cache, repairs: repairs)
-    try onCache { () throws(CacheError) in try cache.close() }
     if isJSON {
       try console.print(found.json(repairs: repairs))
     } else {
-      try console.print(found.text(repairs: repairs, style: console.style))
+      var entries: [String: DiskEntry] = [:]
+      // After a repair there are none, and their names alone are told.
+      for text in repairs ? [] : found.damaged {
+        guard let name = EntryName(Array(text.utf8)) else { continue }
+        entries[text] = try onCache { () throws(CacheError) in try cache.entry(named: name) }
+      }
+      try console.print(found.text(repairs: repairs, style: console.style, damaged: entries))
       if found.damaged.count > found.removal.removed {
         suggest("verify", "--repair", "removes what is damaged")
       }
     }
+    try onCache { () throws(CacheError) in try cache.close() }
     if found.removal.failed > 0 {
       console.say("what is damaged could not all be removed; check owner and mode")
     }
@@ -77,9 +83,17 @@ extension Verification {
   }
 
   /// Returns the lines for people: the problems, then the totals.
-  func text(repairs: Bool, style: TextStyle) -> String {
+  ///
+  /// - Parameter entries: What is known of the damaged, by their names.
+  func text(repairs: Bool, style: TextStyle, damaged entries: [String: DiskEntry]) -> String {
     var text = ""
-    for name in damaged { text += style.set("damaged", .red) + "        \(name)\n" }
+    for name in damaged {
+      text += style.set("damaged", .red) + "        \(name)"
+      if let entry = entries[name] {
+        text += "  \(ByteCount(Int64(entry.byteCount)))  \(entry.keyText(style))"
+      }
+      text += "\n"
+    }
     for name in unreadable { text += style.set("unreadable", .yellow) + "     \(name)\n" }
     for name in otherVersions { text += style.set("other version", .yellow) + "  \(name)\n" }
     text += "checked \(checkedCount.counted("entry")): "

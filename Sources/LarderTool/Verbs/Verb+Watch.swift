@@ -41,6 +41,8 @@ extension Call {
     let keyboard = isLive ? Keyboard.attached() : nil
     if arguments.has(.awaits) {
       guard try waitForDirectory(keyboard) else { return .fine }
+    } else if try directoryKind() == nil {
+      throw .missing(arguments.directory, cure: "--wait would wait for it")
     }
     let cache = try openForReading()
     // The watch starts before the listing, so that an event between the two comes twice, not never.

@@ -30,16 +30,20 @@ extension Call {
     var reason = fixtureCopy?.refusal(of: name)
     if reason == nil { reason = try missReason(of: target, in: cache) }
     let entry = try onCache { () throws(CacheError) in try cache.entry(named: name) }
+    // A read does not look at the content of what has expired.
+    let rest =
+      reason == .expired ? try missReason(ofFile: name, in: cache, allowingExpired: true) : nil
     let answer = EntryDiagnosis(
       path: original.path(of: name), name: name.description, reason: reason,
       entry: entry.map { fixtureCopy?.entry($0) ?? $0 }, now: now,
       ground: try onCache { () throws(CacheError) in try Ground(of: original) },
-      variants: reason == .absent ? try variantsSentence(of: target, in: lookup) : nil)
+      isDamagedToo: rest == .damaged,
+      hint: reason == .absent ? try hint(onMissing: target, in: lookup, walks: true) : nil)
     if isJSON {
       try console.print(answer.json(target.key, clockMembers))
     } else {
       let head = console.style.bold(Array(answer.path.utf8).escapedForDisplay)
-      let width = min(console.width ?? 100, 100)
+      let width = console.width.map { min($0, 100) } ?? .max
       let ground = answer.ground.sentence?.wrapped(toWidth: width) ?? []
       try console.print([head] + answer.sentence.wrapped(toWidth: width) + ground)
       suggestAfterWhy(answer)
@@ -88,8 +92,10 @@ struct EntryDiagnosis: Sendable {
   let now: Timestamp
   /// The file system of the directory.
   let ground: Ground
-  /// A sentence on the variants of the key; nil if there are none, or the key has a value.
-  var variants: String?
+  /// Whether the value of a file that has expired is damaged too.
+  var isDamagedToo = false
+  /// What may have been meant by a key without a value, if anything is known.
+  var hint: String?
 
   /// The state in one word: `fresh`, `soon` or `never` if a read finds the value, else the reason.
   var state: String {
@@ -115,9 +121,11 @@ struct EntryDiagnosis: Sendable {
       return "A read finds nothing: the file's attribute user.larder is not one that this format "
         + "knows. \(factsSentence) larder stamp takes it as it is."
     case .absent:
-      let rest = variants.map { " \($0): larder list shows them." } ?? ""
+      let rest = hint.map { " \($0.prefix(1).uppercased())\($0.dropFirst())." } ?? ""
       return "A read finds nothing: there is no file of that name.\(rest)"
-    case .expired: return "A read finds nothing: it expired \(expiredSince). \(factsSentence)"
+    case .expired:
+      let damage = isDamagedToo ? ", and its content is damaged too" : ""
+      return "A read finds nothing: it expired \(expiredSince)\(damage). \(factsSentence)"
     case .damaged:
       return "A read finds nothing: the file is damaged, for its content is not what its hash was "
         + "made of. \(factsSentence) larder stamp takes it as it is."

@@ -12,7 +12,7 @@ struct `A failure with --json` {
     arguments: [
       (["list", "d"], 3, "directoryMissing", "larder put would make it"),
       (["get", "d", "k", "-o", "f"], 3, "directoryMissing", "larder put would make it"),
-      (["watch", "d"], 3, "directoryMissing", "larder put would make it"),
+      (["watch", "d"], 3, "directoryMissing", "--wait would wait for it"),
       (["fixture", "check", "d"], 3, "directoryMissing", "larder record would make it"),
       (["info", "file"], 3, "notADirectory", "name the directory of a cache"),
       (["verify", "other"], 3, "notACache", "name the directory of a cache"),

@@ -134,6 +134,18 @@ struct `Looking closer` {
     #expect(try scene.runOnTerminal(["path", name, "k"]).lines.count == 1)
   }
 
+  @Test func `why breaks no line in a pipe, and says if what has expired is damaged`() throws {
+    try scene.put("value", "abc", "--data", String(repeating: "x", count: 90))
+    let why = try scene.run("why", "c", "abc").text
+    #expect(why.contains("stored for 7 d.\n"))
+    _ = try scene.shell("f=$($larder path c abc); printf x >> $f; touch -m -d '-1 hour' $f")
+    guard try scene.run("why", "c", "abc").text.contains("no hash") == false else { return }
+    let outcome = try scene.run("why", "c", "abc", "--json")
+    let sentence = try #require(try outcome.json?["sentence"] as? String)
+    #expect(sentence.contains(" ago, and its content is damaged too. It has 6 B,"))
+    #expect(try outcome.json?["state"] as? String == "expired")
+  }
+
   @Test func `why changes nothing`() throws {
     try scene.put("value", "abc")
     let state = "stat -c '%n %x %y %z' c c/*"

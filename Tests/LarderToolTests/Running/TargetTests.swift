@@ -107,6 +107,61 @@ struct `What list prints is taken back` {
         .contains("1 variant of this key exists"))
   }
 
+  @Test func `what list shows of a joined key leads to --variant`() throws {
+    try scene.put("small", "u", "--variant", "a b")
+    let pasted = #"u\xffa b"#
+    for verb in ["get", "rm", "why"] {
+      let miss = try scene.run(verb, "c", pasted)
+      let words = "joined key is given as u --variant 'a b'"
+      #expect(miss.status == 1 && (miss.talk + miss.text).contains(words), "\(verb)")
+    }
+    #expect(try scene.run("get", "c", "u", "--variant", "a b").text == "small")
+  }
+
+  @Test func `rm --variants removes a key and what is joined of it`() throws {
+    try scene.put("1", "u")
+    try scene.put("22", "u", "--variant", "a b")
+    try scene.put("333", "u", "--variant", "x", "--variant", "y")
+    try scene.put("4444", "v", "--variant", "x")
+    // Where files have no attributes, nothing tells the variants.
+    guard try scene.run("list", "c", "--json").text.contains("key_base64") else { return }
+    let outcome = try scene.run("rm", "c", "u", "--variants")
+    #expect(outcome.status == 0 && outcome.text == "removed 3 entries, 6 B\n")
+    #expect(try scene.names(in: "c").count == 4)
+    let again = try scene.run("rm", "c", "u", "v", "--variants", "--json")
+    #expect(again.status == 1 && again.talk.contains("the key 'u' has none"))
+    let json = try #require(try again.json)
+    #expect(json["removed"] as? Int == 1 && json["missing"] as? Int == 1)
+    #expect(try scene.names(in: "c").count == 3)
+    #expect(try scene.run("rm", "c", "0cc1", "--variants", "--name").status == 2)
+  }
+
+  @Test func `a path into the directory stands for its name`() throws {
+    let name = "0cc175b9c0f1b6a831c399e269772661"
+    let path = try String(scene.run("path", "c", "a").text.dropLast())
+    for argument in [path, "c/\(name)"] {
+      #expect(try scene.run("get", "c", argument).text == "value of a")
+      #expect(try scene.run("get", "c", argument, "--name").text == "value of a")
+      #expect(try scene.run("stamp", "c", argument).text == "stamped 1 entry\n")
+      #expect(try scene.run("stamp", "c/", argument).text == "stamped 1 entry\n")
+    }
+    // Of another directory, and of no name.
+    #expect(try scene.run("get", "c", "d/\(name)").status == 1)
+    #expect(try scene.run("stamp", "c", "d/\(name)").status == 2)
+    #expect(try scene.run("get", "c", "c/readme", "--name").status == 1)
+    try scene.put("of the key", "c/\(name)")
+    #expect(try scene.run("get", "c", "c/\(name)").text == "of the key")
+  }
+
+  @Test func `4 to 7 digits of a name lead to --name`() throws {
+    let hint = "the name of an entry begins with it (--name)"
+    #expect(try scene.run("rm", "c", "0cc1").talk.contains(hint))
+    #expect(try scene.run("get", "c", "0cc175b").talk.contains(hint))
+    for key in ["0cc", "0dd1", "zzzz"] {
+      #expect(try scene.run("rm", "c", key).talk.contains("--name") == false)
+    }
+  }
+
   @Test func `a dry run lists the names in the order of removal, which rm takes`() throws {
     _ = try scene.shell("touch -a -d '-2 hours' c/92eb*; touch -a -d '-1 hour' c/9001*")
     let names = [

@@ -20,6 +20,8 @@ struct `Verifying and stamping` {
     _ = try scene.shell("printf x >> c/\(name)")
     let found = try scene.run("verify", "c", "--json")
     #expect(found.status == 1)
+    let text = try scene.run("verify", "c").text
+    #expect(text.contains("damaged        \(name)  6 B  abc\n"))
     #expect(try found.json?["damaged"] as? [String] == [name])
     #expect(try found.json?["checked"] as? Int == 2)
     let repaired = try scene.run("verify", "c", "--repair", "--json")

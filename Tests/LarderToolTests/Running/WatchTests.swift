@@ -25,6 +25,12 @@ struct `Watching` {
       """)
   }
 
+  @Test func `a directory that is not there leads to --wait`() throws {
+    let outcome = try scene.run("watch", "nothing")
+    #expect(outcome.status == 3)
+    #expect(outcome.talk == "larder: 'nothing' does not exist; --wait would wait for it\n")
+  }
+
   @Test(.watched)
   func `each event is one object on a line, as many as were asked for`() throws {
     let outcome = try watch(

@@ -15,7 +15,7 @@ struct VerbTableTests {
   @Test(arguments: [
     ("put", ["expires", "data", "variant", "ext", "key-file", "adopt"]),
     ("get", ["output", "data-only", "expired", "used", "name", "variant", "ext", "key-file"]),
-    ("rm", ["name", "variant", "ext", "key-file"]),
+    ("rm", ["name", "variant", "ext", "key-file", "variants"]),
     ("path", ["name", "variant", "ext", "key-file"]),
     ("list", ["sort", "first", "expired", "unused"]), ("info", []), ("verify", ["repair"]),
     ("why", ["name", "variant", "ext", "key-file"]), ("top", ["first"]), ("diff", []),
