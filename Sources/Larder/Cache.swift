@@ -87,7 +87,7 @@ public final class Cache<Value: Sendable>: Sendable {
       !name.utf8.contains(0)
     else {
       throw CacheError(
-        .invalidArgument, operation: "open", underlying: "\(name) is not one path component")
+        .invalidArgument, operation: "open", underlying: "'\(name)' is not one path component")
     }
     guard let home = SystemEnvironment.cacheHome else {
       throw CacheError(

@@ -143,6 +143,11 @@ extension URL: CacheKeyConvertible {
   public var cacheKey: CacheKey { CacheKey(absoluteString) }
 }
 
+extension CacheKey {
+  /// Creates the key of a URL, `URL.cacheKey`.
+  public init(_ url: URL) { self = url.cacheKey }
+}
+
 extension URL {
   /// Returns the path of a file URL. Other URLs throw, because their path names nothing on this
   /// machine.

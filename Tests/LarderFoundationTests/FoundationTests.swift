@@ -94,6 +94,7 @@ final class `Larder with Foundation` {
     let url = try #require(URL(string: "https://example.org/a?b=c"))
     try disk.store([1], forKey: url)
     #expect(try disk.value(forKey: "https://example.org/a?b=c") == [1])
+    #expect(try disk.value(forKey: CacheKey(url)) == [1])
   }
 
   @Test(arguments: [0, 1.5, -1.5, 1_800_000_000.25, 8_589_934_592])
