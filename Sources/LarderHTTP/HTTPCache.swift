@@ -8,7 +8,7 @@ import Synchronization
 /// let response = try await cache.respond(to: request) { try await send($0) }
 /// ```
 ///
-/// Responses are kept in memory and in files of one directory: see ``Cache``. However many requests
+/// Responses are kept in memory and in files of one directory: see `Cache`. However many requests
 /// come for a URL at once, one of them goes to the origin if its response can be stored. Bodies
 /// pass as streams; one over 64 KiB is never in memory as a whole. Safe to use from any thread.
 public final class HTTPCache: Sendable {

@@ -24,7 +24,10 @@ extension HTTPCache {
 
     /// Returns what to do with a request. Source: RFC 9111, 4.
     ///
-    /// - Parameter stored: The response that is stored for this request, if there is one.
+    /// - Parameters:
+    ///   - request: The request of a client.
+    ///   - stored: The response that is stored for this request, if there is one.
+    ///   - now: The present.
     public func action(for request: Request, stored: Stored?, at now: Timestamp) -> Action {
       let demand = request.control
       let mustNotForward = demand.has("only-if-cached")
@@ -104,9 +107,11 @@ extension HTTPCache.Policy {
   /// Returns what to do with a response. Source: RFC 9111, 3, 4.3.3 to 4.4.
   ///
   /// - Parameters:
+  ///   - response: The response of the origin.
   ///   - request: The request as it was forwarded.
   ///   - previous: What is stored for the request, if anything is.
   ///   - sent: The time at which the request was forwarded.
+  ///   - now: The present.
   public func verdict(
     on response: HTTPCache.Response, to request: HTTPCache.Request, previous: HTTPCache.Stored?,
     sent: Timestamp, at now: Timestamp
