@@ -49,6 +49,21 @@ extension `Stored responses` {
         """)
   }
 
+  @Test func `a disk cache on the directory shares the counters and tells removals`() async throws {
+    let scene = try Scene([Reply(200, fresh, body: "hello")])
+    let disk = try DiskCache(
+      directory: scene.folder.path + "/cache",
+      configuration: scene.cache.configuration.storage.disk)
+    var removals = disk.removals().makeAsyncIterator()
+    _ = try await scene.get().body.text
+    #expect(disk.statistics.stores == 1)
+    #expect(try await disk.count() == 1)
+    try await scene.cache.invalidate("http://example.org/a")
+    #expect(await removals.next()?.cause == .explicit)
+    #expect(disk.statistics.removals == [.explicit: 1])
+    try await disk.close()
+  }
+
   @Test func `variants lie beside a marker, whose removal removes all`() async throws {
     var fields = fresh
     fields.append("Vary", "Foo")

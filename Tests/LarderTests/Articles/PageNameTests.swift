@@ -88,7 +88,7 @@ struct `A name in the documentation` {
     let targets = Set(manifest.matches(of: #/"(Larder\w*)"/#).map { $0.1 })
     for (path, _) in try Self.pages() {
       let text = try Readme.text(of: path)
-      for match in text.matches(of: #/\.product\(name: "(\w*)"/#) {
+      for match in text.matches(of: #/\.product\(name: "(\w*)", package: "larder"/#) {
         #expect(products.contains(match.1), "\(path): \(match.0)")
       }
       for match in text.matches(of: #/\bLarder[A-Za-z]*\b/#) {

@@ -1,10 +1,8 @@
+// The adapter of the guide CachingHTTPResponses, which `http-proxy` builds.
 import AsyncHTTPClient
 import HTTPTypes
 import Hummingbird
 import LarderHTTP
-import NIOCore
-
-// The adapter of the guide CachingHTTPResponses, which `http-proxy` builds.
 
 struct CachingResponder: HTTPResponder {
   let cache: HTTPCache
