@@ -3,12 +3,12 @@ import Larder
 import Logging
 import ServiceLifecycle
 
-struct CacheLog<Value: Sendable>: Service {
-  let cache: Cache<Value>
+struct CacheLog: Service {
+  let disk: DiskCache
   let logger: Logger
 
   func run() async throws {
-    let removals = cache.removals(bufferingNewest: 1_000)
+    let removals = disk.removals(bufferingNewest: 1_000)
     for await removal in removals.cancelOnGracefulShutdown() {
       let level = removal.cause == .corrupt ? Logger.Level.warning : .debug
       logger.log(

@@ -1,12 +1,11 @@
 // The adapter of the guide InAServer that closes a cache.
-import Larder
 import ServiceLifecycle
 
-struct CacheService<Value: Sendable>: Service {
-  let cache: Cache<Value>
+struct CacheService: Service {
+  let close: @Sendable () async throws -> Void
 
   func run() async throws {
     try? await gracefulShutdown()
-    try await cache.close()
+    try await close()
   }
 }

@@ -16,7 +16,7 @@ func checkServices(_ checks: Checks, in directory: String) async throws {
   let cache = try Cache(directory: directory, coder: .string)
   let group = ServiceGroup(
     services: [
-      CacheService(cache: cache), CacheLog(cache: cache, logger: logger),
+      CacheService { try await cache.close() }, CacheLog(disk: cache.disk, logger: logger),
       CacheMetrics(cache: cache, name: "pages", interval: .milliseconds(10)),
     ], logger: Logger(label: "group") { _ in SwiftLogNoOpLogHandler() })
   let running = Task { try await group.run() }
@@ -47,7 +47,7 @@ func checkServices(_ checks: Checks, in directory: String) async throws {
   checks.expect("the group's end closes the cache", isClosed(cache.disk))
 
   let other = try Cache(directory: directory, coder: .string)
-  let cancelled = Task { try await CacheService(cache: other).run() }
+  let cancelled = Task { try await CacheService { try await other.close() }.run() }
   cancelled.cancel()
   _ = try? await cancelled.value
   checks.expect("so does a cancelled service", isClosed(other.disk))

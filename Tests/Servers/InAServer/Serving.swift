@@ -21,7 +21,7 @@ func serve(_ directory: String, _ port: Int) async throws {
     }, logger: logger)
   application.addServices(persist)
   application.addServices(
-    CacheService(cache: pages), CacheLog(cache: pages, logger: logger),
+    CacheService { try await pages.close() }, CacheLog(disk: pages.disk, logger: logger),
     CacheMetrics(cache: pages, name: "pages", interval: .milliseconds(50)))
   try await application.runService()
   print(isClosed(disk) && isClosed(pages.disk) ? "closed" : "open")
