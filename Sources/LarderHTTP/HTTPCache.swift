@@ -27,8 +27,7 @@ public final class HTTPCache: Sendable {
     public var bodyLimit: Int?
     /// The name of this cache in `Cache-Status` (RFC 9211); nil for no field. The default is nil.
     public var cacheStatusName: String?
-    /// Gives requests rules of their own; `policy` rules those for which it returns nil. The
-    /// default is nil.
+    /// Gives requests rules of their own; `policy` rules where it returns nil. The default is nil.
     public var route: (@Sendable (Request) -> Route?)?
 
     /// Creates the default settings.
@@ -47,8 +46,7 @@ public final class HTTPCache: Sendable {
   public struct Statistics: Sendable, Hashable {
     /// Requests that were answered without the origin, from fresh responses.
     public internal(set) var hits = 0
-    /// Requests that were answered with stale responses: because the response or the request allows
-    /// it, or because the origin failed.
+    /// Requests answered with stale responses, by permission or because the origin failed.
     public internal(set) var stale = 0
     /// Requests to the origin that it answered with 304.
     public internal(set) var validated = 0

@@ -9,11 +9,9 @@ extension HTTPCache {
     /// the rule for `Authorization` hold. The default is true.
     public var isShared = true
     /// The names of fields that stand in place of `Cache-Control` for this cache, the first one
-    /// first, such as `CDN-Cache-Control`. A name without `-Control` at its end is never read. The
-    /// default is none. Source: RFC 9213.
+    /// first, such as `CDN-Cache-Control`; none by default. Names end in `-Control`. RFC 9213.
     public var targetedFields: [String] = []
-    /// Whether a response with `Set-Cookie` is stored if it says itself how long it is fresh. The
-    /// default is true.
+    /// Whether a response with `Set-Cookie` that says how long it is fresh is stored; the default.
     public var storesSetCookie = true
     /// How long past its freshness a response is served if the origin fails and the response says
     /// nothing of that. The default is zero.
