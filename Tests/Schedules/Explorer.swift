@@ -127,7 +127,6 @@
         if isFine { scene.isCoarse = false }
         if unwanted.contains(where: scene.text.contains) || !scene.isJudgeable { continue }
         if isInRounds {
-          // As many orders for about the time of eight.
           exploreRounds(scene, &generator)
         } else {
           _ = explore(scene, atMost: scene.isSmall ? 20 : 10, isForPairs: isForPairs, &generator)
@@ -142,13 +141,13 @@
     }
 
     private mutating func exploreRounds(_ scene: Scene, _ generator: inout SeededGenerator) {
-      for _ in 0..<3 where !isOver {
+      for _ in 0..<4 where !isOver {
         let trial = Trial(.rounds(Self.roundCount), seed: generator.next() % 1_000_000, scene)
         if run(trial).kind != nil { return }
       }
     }
 
-    private static let roundCount = 10
+    private static let roundCount = 6
 
     /// - Parameter isForPairs: Whether three orders in which no new pair runs are the last.
     private mutating func explore(

@@ -65,7 +65,11 @@
       }
     }
 
-    /// Returns whether there is such an order.
+    /// The number of visits after which the search gives up. Many optional steps, as rounds have,
+    /// make far more combinations than orders.
+    private static let visitLimit = 50_000
+
+    /// Returns whether there is such an order, or the search was given up.
     mutating func exists() -> Bool { search(done: 0, value: 0) }
 
     /// Returns the longest order of the calls that makes sense, and for each call that could come
@@ -92,6 +96,7 @@
 
     private mutating func search(done: UInt128, value: Int) -> Bool {
       guard seen.insert(Visit(done: done, value: value)).inserted else { return false }
+      if seen.count > Self.visitLimit { return true }
       if let best = longest, way.count > best.way.count { longest = (way, value) }
       var earliestEnd = Int.max
       var isComplete = true
