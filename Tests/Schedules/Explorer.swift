@@ -115,7 +115,7 @@
           scene = pairs.make()
         } else if pairShare > 0, generator.below(4) > 0 {
           scene = pairs.makePlain()
-          isInRounds = scene.mayRepeat && generator.once(in: 2)
+          isInRounds = strategies.isEmpty && scene.mayRepeat && generator.once(in: 2)
         } else if !known.isEmpty, generator.once(in: 3) {
           scene = generator.pick(known)
           if generator.once(in: 2) { scene = grammar.neighbour(of: scene) }

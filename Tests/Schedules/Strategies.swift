@@ -140,44 +140,65 @@
     mutating func comesEarly() -> Bool { early > 0 && generator.once(in: early) }
   }
 
+  /// Priorities of threads, of which the one with the highest runs.
+  private struct Priorities {
+    var ofThreads: [Int]
+    private var lowest = 0
+    private var sameCount = 0
+
+    init(_ generator: inout SeededGenerator) {
+      ofThreads = Array(1...64).shuffled(using: &generator)
+    }
+
+    mutating func lower(_ thread: Int) {
+      lowest -= 1
+      ofThreads[thread] = lowest
+    }
+
+    mutating func choose(among runnable: UInt64, current: Int?) -> Int {
+      if let current {
+        sameCount += 1
+        // It may poll, and other threads could not continue.
+        if sameCount > 400 { lower(current) }
+      }
+      let best = highest(of: ofThreads, among: runnable)
+      if best != current { sameCount = 0 }
+      return best
+    }
+  }
+
+  private func highest<Priority: Comparable>(of all: [Priority], among runnable: UInt64) -> Int {
+    var best = runnable.trailingZeroBitCount
+    var rest = runnable
+    while rest != 0 {
+      let number = rest.trailingZeroBitCount
+      if all[number] > all[best] { best = number }
+      rest &= rest - 1
+    }
+    return best
+  }
+
   /// Burckhardt's probabilistic concurrency testing, which finds a defect of depth d with a
   /// probability of at least 1 / (n · k^(d−1)).
   private struct PriorityWalk: SchedulingStrategy {
     private var generator: SeededGenerator
     private var changes: Set<Int> = []
-    private var priorities: [Int]
-    private var lowest = 0
+    private var priorities: Priorities
     private var choices = 0
-    private var sameCount = 0
     private let early: Int
 
     init(seed: UInt64, depth: Int, length: Int, early: Int) {
       generator = SeededGenerator(seed)
       for _ in 1..<max(2, depth) { changes.insert(generator.below(length)) }
       if depth <= 1 { changes = [] }
-      priorities = Array(1...64).shuffled(using: &generator)
+      priorities = Priorities(&generator)
       self.early = early
     }
 
     mutating func choose(among runnable: UInt64, current: Int?) -> Int {
       choices += 1
-      if let current {
-        sameCount += 1
-        // Its priority is lowered also if it polls, because other threads could not continue.
-        if changes.contains(choices) || sameCount > 400 {
-          lowest -= 1
-          priorities[current] = lowest
-        }
-      }
-      var best = runnable.trailingZeroBitCount
-      var rest = runnable
-      while rest != 0 {
-        let number = rest.trailingZeroBitCount
-        if priorities[number] > priorities[best] { best = number }
-        rest &= rest - 1
-      }
-      if best != current { sameCount = 0 }
-      return best
+      if let current, changes.contains(choices) { priorities.lower(current) }
+      return priorities.choose(among: runnable, current: current)
     }
 
     mutating func comesEarly() -> Bool { early > 0 && generator.once(in: early) }
@@ -188,46 +209,30 @@
   /// that matter.
   private struct CutWalk: SchedulingStrategy {
     private var generator: SeededGenerator
-    private var priorities: [Int]
+    private var priorities: Priorities
     private var passed = [Int](repeating: 0, count: 64)
     private let cuts: [Strategy.Cut]
-    private var sameCount = 0
-    private var lowest = 0
     private let early: Int
 
     init(seed: UInt64, _ cuts: [Strategy.Cut], early: Int) {
       generator = SeededGenerator(seed)
-      priorities = Array(1...64).shuffled(using: &generator)
-      for (index, cut) in cuts.enumerated() { priorities[cut.thread] = 100 - index }
+      priorities = Priorities(&generator)
+      for (index, cut) in cuts.enumerated() {
+        priorities.ofThreads[cut.thread] = 100 - index
+      }
       self.cuts = cuts
       self.early = early
     }
 
     mutating func pass(_ thread: Int) {
       passed[thread] += 1
-      for cut in cuts where cut.thread == thread && cut.point == passed[thread] { lower(thread) }
-    }
-
-    private mutating func lower(_ thread: Int) {
-      lowest -= 1
-      priorities[thread] = lowest
+      for cut in cuts where cut.thread == thread && cut.point == passed[thread] {
+        priorities.lower(thread)
+      }
     }
 
     mutating func choose(among runnable: UInt64, current: Int?) -> Int {
-      if let current {
-        sameCount += 1
-        // Also if it polls, because other threads could not continue.
-        if sameCount > 400 { lower(current) }
-      }
-      var best = runnable.trailingZeroBitCount
-      var rest = runnable
-      while rest != 0 {
-        let number = rest.trailingZeroBitCount
-        if priorities[number] > priorities[best] { best = number }
-        rest &= rest - 1
-      }
-      if best != current { sameCount = 0 }
-      return best
+      priorities.choose(among: runnable, current: current)
     }
 
     mutating func comesEarly() -> Bool { early > 0 && generator.once(in: early) }
@@ -281,13 +286,7 @@
     }
 
     mutating func choose(among runnable: UInt64, current: Int?) -> Int {
-      var best = runnable.trailingZeroBitCount
-      var rest = runnable
-      while rest != 0 {
-        let number = rest.trailingZeroBitCount
-        if priorities[number] > priorities[best] { best = number }
-        rest &= rest - 1
-      }
+      let best = highest(of: priorities, among: runnable)
       // Without an event of its own, a thread goes on after a wait.
       if objects[best] != 0 {
         for thread in objects.indices where thread != best && objects[thread] == objects[best] {
