@@ -2,8 +2,9 @@ import LarderBasics
 import LarderDisk
 
 extension Cache {
-  /// Returns the value stored under a key. A value in memory is returned at once, without a switch
-  /// of threads, unless `.strict` has to learn first of changes by other processes.
+  /// Returns the value stored under a key; at once from memory, without a switch of threads, unless
+  /// `.strict` has to learn first of changes by other processes.
+  @inlinable
   public func value(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Value? {
     try disk.checkUsable("value")
     let key = key.cacheKey

@@ -39,10 +39,9 @@ extension Cache {
     options.mayAnswerFromMemory && !disk.isStrict ? memory.value(forKey: key) : nil
   }
 
-  /// Looks for a value in memory, and then on disk, on the cache's threads.
-  ///
-  /// - Parameter isPastMemory: Whether the memory tier was asked already.
-  func value(
+  /// Looks for a value in memory, unless that was asked already, and then on disk, on the cache's
+  /// threads.
+  @usableFromInline func value(
     forKey key: CacheKey, _ options: LoadOptions, isPastMemory: Bool
   ) async throws(CacheError) -> Value? {
     if !isPastMemory, let value = valueInMemory(key, options) { return value }
