@@ -30,8 +30,7 @@ struct Directives: Sendable {
   /// The number of a directive; for `max-stale` without one, any number.
   subscript(name: String) -> Int? { values.first { $0.name == name }?.number }
 
-  /// Reads the directives of a field whose lines were joined. Those of a request are never limited
-  /// to some fields.
+  /// Reads the directives of a field with its lines joined. No request limits one to some fields.
   init(_ field: String, isOfRequest: Bool = false) {
     for member in Fields.members(of: field) {
       let (name, text) = member.split(at: "=")
@@ -87,7 +86,6 @@ struct Directives: Sendable {
     let isAny = name == "max-stale" && value == nil
     let number = kind == .number ? value?.deltaSeconds ?? (isAny ? .max : 0) : 0
     let isSame = self[name] ?? number == number
-    values.removeAll { $0.name == name }
-    values.append((name, isSame ? number : 0))
+    values = values.filter { $0.name != name } + [(name, isSame ? number : 0)]
   }
 }

@@ -108,7 +108,7 @@ struct Exchange: Sendable {
     cache.counters.withLock { $0.forwarded[reason, default: 0] += 1 }
     do {
       var response = try await forwarding(asked)
-      if !response.hasValidHead(for: asked) { response = Response(status: 502) }
+      if !response.hasValidHead { response = Response(status: 502) }
       // Source: RFC 9110, 6.6.1, 7.6.1.
       response.fields = response.fields.withoutHopByHop
       let isDated = response.fields.seconds("date", at: sent.seconds) != nil
@@ -127,11 +127,10 @@ struct Exchange: Sendable {
   }
 
   private func settle(_ response: Response, _ asked: Request, _ sent: Timestamp) async -> Response {
-    let length = response.announcedLength ?? response.body.byteCount
+    let length = response.fields["content-length"]?.number ?? response.body.byteCount
     var stored: Stored?
-    switch policy.verdict(
-      on: response, to: asked, previous: usable?.stored, sent: sent, at: cache.now)
-    {
+    let old = usable?.stored
+    switch policy.verdict(on: response, to: asked, previous: old, sent: sent, at: cache.now) {
     case .store(let new) where length ?? 0 <= cache.configuration.bodyLimit ?? .max: stored = new
     case .renew(let new, let isKept):
       if isKept { await publish(new) } else if !asked.isPersonal { await removeUsable() }
@@ -173,8 +172,7 @@ struct Exchange: Sendable {
     return answer
   }
 
-  /// Returns a response of the origin as it goes to a client. Answers the client's conditions if
-  /// the origin has not seen them.
+  /// Returns the origin's response as a client gets it, by its conditions if the origin saw none.
   private func passed(_ response: Response, isStored: Bool) -> Response {
     var answer = response
     if !isAlone { answer.meetConditions(of: request, at: cache.now.seconds) }

@@ -14,9 +14,7 @@ extension HTTPCache {
     private init(all: [Field]) { self.all = all }
 
     /// Creates fields from names and values.
-    public init(_ pairs: [(String, String)]) {
-      all = pairs.map { Field(name: $0, value: $1) }
-    }
+    public init(_ pairs: [(String, String)]) { all = pairs.map { Field(name: $0, value: $1) } }
 
     /// Creates fields from names and values, which may repeat a name.
     public init(dictionaryLiteral pairs: (String, String)...) { self.init(pairs) }
@@ -82,8 +80,7 @@ extension HTTPCache {
       "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// Whether every name is a token, no value holds CR, LF or NUL, and all fit into 64 KiB.
-    /// Source: RFC 9110, 5.1, 5.5.
+    /// Whether names are tokens, no value has CR, LF or NUL, and all fit into 64 KiB. RFC 9110, 5.
     var areValid: Bool {
       allSatisfy { $0.name.isToken && !$0.value.utf8.contains { [0, 10, 13].contains($0) } }
         && reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 } <= 64 << 10

@@ -80,7 +80,7 @@ public final class HTTPCache: Sendable {
   let bodies: Cache<[UInt8]>
   let flights: Flights
   let counters = Mutex(Statistics())
-  private let lastTime = Mutex(Timestamp(seconds: 0))
+  private let lastTime = Atomic<Int64>(0)
 
   /// Opens a cache in a directory, and makes the directory if it does not exist.
   ///
@@ -157,19 +157,17 @@ public final class HTTPCache: Sendable {
 
   /// The time by the cache's clock. It never goes back, so that nothing becomes fresh again.
   var now: Timestamp {
-    let time = entries.configuration.disk.clock.now()
-    return lastTime.withLock { last in
-      last = max(last, time)
-      return last
-    }
+    let time = entries.configuration.disk.clock.now().nanoseconds(since: Timestamp(seconds: 0))
+    return Timestamp(seconds: 0, nanoseconds: lastTime.max(time, ordering: .relaxed).newValue)
   }
 
-  /// Runs a change of what is stored, and returns whether it succeeded. A failure counts as a
-  /// response that is not kept.
+  /// Runs a change of what is stored. If it fails, returns false and counts a response as not kept.
   @discardableResult func countingFailure(_ change: () async throws -> Void) async -> Bool {
-    if (try? await change()) != nil { return true }
-    counters.withLock { $0.notKept += 1 }
-    return false
+    do { try await change() } catch {
+      counters.withLock { $0.notKept += 1 }
+      return false
+    }
+    return true
   }
 
   /// The counters of answered requests.

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension HTTPCache {
   /// A request, as a server has read it.
   public struct Request: Sendable {
@@ -48,8 +50,7 @@ extension HTTPCache {
     /// Whether the response concerns one user alone, or is not to be stored for this one.
     var isPersonal: Bool { fields.contains("authorization") || control.has("no-store") }
 
-    /// Returns the request to the origin, with conditions of the cache in place of the client's, or
-    /// with the client's if there are none.
+    /// Returns the request to the origin, with the cache's conditions, or else with the client's.
     func forwarded(_ conditions: Fields?) -> Self {
       let own = ["if-none-match", "if-modified-since", "if-range", "range"]
       var copy = self
@@ -64,23 +65,34 @@ extension HTTPCache {
     /// The status, from 200 to 999.
     public var status: Int
     /// The fields.
-    public var fields: Fields
+    public var fields: Fields {
+      get { source.map { $0.stored.fields.removing(["age"]).adding(["Age": "\($0.age)"]) } ?? own }
+      set { (own, source) = (newValue, nil) }
+    }
     /// The body; empty for HEAD, 204 and 304.
     public var body: Body
+    private var own: Fields
+    /// The stored response that has these fields, and its age; nil for fields of this one alone.
+    var source: (stored: Stored, age: Int)?
 
     /// Creates a response.
     public init(status: Int, fields: Fields = [:], body: Body = Body([])) {
-      (self.status, self.fields, self.body) = (status, fields, body)
+      (self.status, own, self.body) = (status, fields, body)
     }
 
-    /// The length that the fields announce; nil for none and for several.
-    var announcedLength: Int? { fields["content-length"]?.number }
+    /// Returns what a server makes of the fields, as of nothing else. Hits of one second share it.
+    public func convertedFields<Other: Sendable>(_ convert: (Fields) -> Other) -> Other {
+      let known = source?.stored.converted.withLock { $0?.age == source?.age ? $0?.fields : nil }
+      if let known = known as? Other { return known }
+      let other = convert(fields)
+      if let (stored, age) = source { stored.converted.withLock { $0 = (age, other) } }
+      return other
+    }
 
     /// Whether the head can be sent on and stored without changing the meaning of what follows it.
-    func hasValidHead(for request: Request) -> Bool {
-      let hasLength = status == 304 || request.method == "HEAD" || announcedLength != nil
-      return (200...999).contains(status) && fields.areValid
-        && (hasLength || !fields.contains("content-length"))
+    var hasValidHead: Bool {
+      let length = fields["content-length"] ?? "0"
+      return (200...999).contains(status) && fields.areValid && length.number != nil
     }
 
     /// The fields that describe a body.

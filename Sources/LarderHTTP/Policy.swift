@@ -38,10 +38,8 @@ extension HTTPCache {
         let mayBeStale = mayBeStale(rules) && demand["min-fresh"] == nil
         if mayBeStale, let limit = demand["max-stale"], staleness <= limit { return .serve }
         // A request that says how old a response may be wants no stale one. Source: 5.2.1.1.
-        let window = mayBeStale && isYoung == nil ? rules["stale-while-revalidate"] : nil
-        if let window, staleness <= window {
-          return mustNotForward ? .serve : .serveStaleAndRefresh
-        }
+        let limit = mayBeStale && isYoung == nil ? rules["stale-while-revalidate"] : nil
+        if let limit, staleness <= limit { return mustNotForward ? .serve : .serveStaleAndRefresh }
       }
       if mustNotForward { return .gatewayTimeout }
       return stored.validators.isEmpty ? .forward : .validate(stored.validators)
@@ -95,9 +93,7 @@ extension HTTPCache {
 
 extension HTTPCache.Policy {
   /// The methods that change nothing. Any other one may. Source: RFC 9110, 9.2.1, and the registry.
-  private static let safeMethods: Set = [
-    "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY",
-  ]
+  static let safeMethods = "GET HEAD OPTIONS TRACE PROPFIND REPORT SEARCH QUERY".split { $0 == " " }
 
   /// The statuses whose meaning for a cache this one knows. Source: RFC 9110, 15.
   private static let understoodStatuses = [200...206, 300...308, 400...417, 421...426, 500...505]
@@ -140,7 +136,7 @@ extension HTTPCache.Policy {
       return updated(previous)
     case ("HEAD", let previous?) where [200, 404, 410].contains(status):
       return .renew(previous.with(outdated: now), isKept: true)
-    case _ where (200..<400).contains(status) && !Self.safeMethods.contains(request.method):
+    case _ where (200..<400).contains(status) && !Self.safeMethods.contains(request.method[...]):
       // Its own URL, and those of the same origin that the response names. Source: RFC 9111, 4.4.
       let own = URLReference(request)
       let named = fields.values(of: "location") + fields.values(of: "content-location")
@@ -155,9 +151,7 @@ extension HTTPCache.Policy {
     _ sent: Timestamp, _ now: Timestamp
   ) -> Stored? {
     guard let variant = Variant(of: fields, to: request) else { return nil }
-    let stored = Stored(
-      status: status, fields: fields, key: request.key, variant: variant, sent: sent, received: now,
-      content: content)
+    let stored = Stored(status, fields, request.key, variant, (sent, now), content)
     let named = stored.rules(self).directives.named
     let left = (named["no-cache"] ?? []) + (isShared ? named["private"] ?? [] : [])
     return left.isEmpty ? stored : stored.with(without: left)
@@ -172,10 +166,8 @@ extension HTTPCache.Policy {
       || request.fields.contains("range") || request.control.has("no-store")
       || (rules.has("must-understand") ? !isUnderstood : rules.has("no-store"))
       || stored.fields.contains("set-cookie") && !(storesSetCookie && isExplicit)
-    let isPersonal =
-      rules.has("private")
-      || request.fields.contains("authorization")
-        && !["public", "must-revalidate", "s-maxage"].contains(where: rules.has)
+    let isForAll = ["public", "must-revalidate", "s-maxage"].contains(where: rules.has)
+    let isPersonal = rules.has("private") || request.fields.contains("authorization") && !isForAll
     let isCacheable =
       isExplicit || ["public", "private"].contains(where: rules.has)
       || Stored.heuristicStatuses.contains(stored.status)

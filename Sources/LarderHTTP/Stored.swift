@@ -1,4 +1,5 @@
 public import Larder
+import Synchronization
 
 extension HTTPCache {
   /// A response as it is stored, with what its age and freshness follow from.
@@ -50,27 +51,29 @@ extension HTTPCache {
     /// The time in `Expires`, or that of the response if there is none in it.
     private let expires: Int64?
     let lastModified: Int64?
+    /// What a server has made of the fields with the last age, which takes longer than all else.
+    let converted = Mutex<(age: Int, fields: any Sendable)?>(nil)
 
     init(
-      status: Int, fields: Fields, key: String, variant: Variant, sent: Timestamp,
-      received: Timestamp, content: Content = .bytes([]), outdated: Timestamp? = nil
+      _ status: Int, _ fields: Fields, _ key: String, _ variant: Variant,
+      _ times: (sent: Timestamp, received: Timestamp), _ content: Content = .bytes([]),
+      _ outdated: Timestamp? = nil
     ) {
       (self.status, self.fields, self.key, self.variant) = (status, fields, key, variant)
-      (self.sent, self.received, self.content, self.outdated) = (sent, received, content, outdated)
+      ((sent, received), self.content, self.outdated) = (times, content, outdated)
       bodyKey = if case .entry(let id, _) = content { CacheKey(bodyOf: key, id: id) } else { nil }
       control = Directives(fields["cache-control"] ?? "")
       let names = Set(fields.map { $0.name.lowercased() }.filter { $0.hasSuffix("-control") })
       targeted = names.subtracting(["cache-control"])
         .reduce(into: [:]) { $0[$1] = Directives(targeted: fields[$1] ?? "") }
-      let date = fields.seconds("date", at: received.seconds) ?? received.seconds
-      self.date = date
+      let now = received.seconds
+      let date = fields.seconds("date", at: now) ?? now
+      (self.date, lastModified) = (date, fields.seconds("last-modified", at: now))
       // The first of a list counts, and what is no number does not. Source: RFC 9111, 5.1.
       age = fields.members(of: "age").first?.deltaSeconds ?? 0
       // Several that differ are stale.
-      let ends = fields.values(of: "expires")
-        .map { HTTPDate.seconds($0, at: received.seconds) ?? date }
+      let ends = fields.values(of: "expires").map { HTTPDate.seconds($0, at: now) ?? date }
       expires = Set(ends).count > 1 ? date : ends.first
-      lastModified = fields.seconds("last-modified", at: received.seconds)
     }
   }
 }
@@ -94,8 +97,7 @@ extension HTTPCache.Stored {
     return (own ?? control, own == nil)
   }
 
-  /// Returns the seconds for which the response is fresh, and whether it says so itself.
-  /// Source: RFC 9111, 4.2.1 and 4.2.2.
+  /// Returns how long the response is fresh, and whether it says so. Source: RFC 9111, 4.2.1 f.
   func lifetime(_ policy: HTTPCache.Policy) -> (seconds: Int, isExplicit: Bool) {
     let (rules, useExpires) = rules(policy)
     let explicit = (policy.isShared ? rules["s-maxage"] : nil) ?? rules["max-age"]
@@ -131,8 +133,7 @@ extension HTTPCache.Stored {
     return Fields(conditions.filter { !$0.1.isEmpty })
   }
 
-  /// Whether both have the same validators and length, as far as a response without a body says.
-  /// Source: RFC 9111, 4.3.5.
+  /// Whether validators and length are the same, as far as the newer says. Source: RFC 9111, 4.3.5.
   func isConfirmed(by newer: Fields) -> Bool {
     ["etag", "last-modified"].allSatisfy { newer[$0] ?? fields[$0] == fields[$0] }
       && newer["content-length"] ?? "\(content.byteCount)" == "\(content.byteCount)"
@@ -149,9 +150,8 @@ extension HTTPCache.Stored {
 
   /// Returns a new marker for this response and others that vary by the same fields.
   func makeMarker() -> Stored {
-    Stored(
-      status: 300, fields: [:], key: key, variant: Variant(lines: variant.names), sent: sent,
-      received: received, content: .variants(generation: .random(in: .min ... .max)))
+    let content = Content.variants(generation: .random(in: .min ... .max))
+    return Stored(300, [:], key, Variant(lines: variant.names), (sent, received), content)
   }
 
   /// Returns the same response with its body, whose length its fields then tell, without some
@@ -160,8 +160,7 @@ extension HTTPCache.Stored {
     var fields = fields.removing(without)
     if let body, status != 204 { fields.set("Content-Length", "\(body.byteCount)") }
     return Stored(
-      status: status, fields: fields, key: key, variant: variant, sent: sent, received: received,
-      content: body ?? content, outdated: outdated ?? self.outdated)
+      status, fields, key, variant, (sent, received), body ?? content, outdated ?? self.outdated)
   }
 
   /// Returns the response to a request that this response answers, without a body where it has
@@ -169,8 +168,8 @@ extension HTTPCache.Stored {
   ///
   /// - Parameter body: The whole body; of any length if the request is HEAD or a condition holds.
   func response(to request: Request, _ body: Body, at now: Timestamp) -> Response {
-    var answer = Response(status: status, fields: fields, body: body)
-    answer.fields.set("Age", "\(age(at: now))")
+    var answer = Response(status: status, body: body)
+    answer.source = (self, age(at: now))
     answer.meetConditions(of: request, at: now.seconds, date: date)
     if request.method == "HEAD" { answer.body = Body([]) }
     guard answer.status == 200, let range = requestedRange(of: request) else { return answer }
@@ -289,9 +288,8 @@ extension Coder<Stored> {
       (200...599).contains(status), let content = Stored.Content(facts.last, rest)
     else { throw WrongEntry() }
     return Stored(
-      status: status, fields: fields, key: "GET \(url.value ?? "")",
-      variant: Variant(lines: variant), sent: moments[0], received: moments[1], content: content,
-      outdated: times("outdated").first)
+      status, fields, "GET \(url.value ?? "")", Variant(lines: variant), (moments[0], moments[1]),
+      content, times("outdated").first)
   }
 
   /// Takes the lines up to an empty one, as what stands before and after the first separator.
@@ -345,8 +343,7 @@ struct Variant: Sendable, Hashable {
 
 /// The dates of HTTP, as seconds since 1970. Source: RFC 9110, 5.6.7; RFC 9111, 4.2.
 enum HTTPDate {
-  private static let days = "sunday monday tuesday wednesday thursday friday saturday"
-    .split(separator: " ")
+  static let days = "sunday monday tuesday wednesday thursday friday saturday".split { $0 == " " }
   private static let months = "jan feb mar apr may jun jul aug sep oct nov dec".split { $0 == " " }
 
   /// Returns the time that a text means in one of the three formats; nil for any other text.

@@ -130,9 +130,8 @@ actor Fill {
   private var entry: (id: UInt64, writer: EntryFileWriter)?
   private var (count, isKept, hasEnded) = (0, true, false)
 
-  init(_ body: Body, _ announced: Int?, of stored: Stored, _ exchange: Exchange) {
-    (source, self.announced) = (Puller(body), announced)
-    (self.stored, self.exchange) = (stored, exchange)
+  init(_ body: Body, _ length: Int?, of stored: Stored, _ exchange: Exchange) {
+    (source, announced, self.stored, self.exchange) = (Puller(body), length, stored, exchange)
   }
 
   // The client has gone before the end: of those that wait for it one asks for all.
@@ -160,8 +159,7 @@ actor Fill {
     }
   }
 
-  /// Stores a piece; after the last one, the response. From the first failure on, the response goes
-  /// on and is not stored.
+  /// Stores a piece; after the last, the response. After a failure it goes on and is not stored.
   private func store(_ piece: [UInt8]) async {
     guard isKept else { return }
     isKept = await exchange.cache.countingFailure {

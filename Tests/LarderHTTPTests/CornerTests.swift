@@ -168,8 +168,7 @@ extension `Corners of the standards` {
     let sent = Timestamp(seconds: 1_700_000_000)
     func stored(_ fields: HTTPCache.Fields, after delay: Duration) -> HTTPCache.Stored {
       HTTPCache.Stored(
-        status: 200, fields: fields, key: "u", variant: Variant(lines: []), sent: sent,
-        received: sent.adding(delay))
+        200, fields, "u", Variant(lines: []), (sent, sent.adding(delay)))
     }
     let slow = stored(["Age": "5"], after: .milliseconds(900))
     #expect(slow.age(at: sent.adding(.milliseconds(900))) == 5)

@@ -198,8 +198,8 @@ extension `Freshness` {
     scene.clock.advance(by: .seconds(-50))
     #expect(try await scene.get().fields["number"] == "2")
     let stored = HTTPCache.Stored(
-      status: 200, fields: ["Cache-Control": "max-age=60", "Age": "5"], key: "u",
-      variant: Variant(lines: []), sent: scene.clock.now, received: scene.clock.now)
+      200, ["Cache-Control": "max-age=60", "Age": "5"], "u", Variant(lines: []),
+      (scene.clock.now, scene.clock.now))
     let before = scene.clock.now.adding(seconds: -100)
     #expect(stored.age(at: before) == 5)
     #expect(!stored.isTrusted(at: before))

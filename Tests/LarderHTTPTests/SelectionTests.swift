@@ -333,6 +333,47 @@ struct `Fields that go on` {
     #expect(try await scene.get().fields["number"] == "1")
   }
 
+  @Test(arguments: ["\r", "\n", "\0"])
+  func `RFC 9110, 5.5: a request that would end its lines elsewhere goes nowhere`(sign: String)
+    async throws
+  {
+    let scene = try Scene()
+    #expect(try await scene.get(["Foo": "a\(sign)b"]).status == 400)
+    #expect(try await scene.get(["a\(sign)b": "1"]).status == 400)
+    #expect(try await scene.get(target: "/a\(sign)b").status == 400)
+    for (method, host) in [("GET", "a\(sign)"), ("A\(sign)B", "a")] {
+      let request = HTTPCache.Request(method: method, authority: host, target: "/a")
+      #expect(try await scene.respond(request).status == 400)
+    }
+    #expect(scene.requests.isEmpty)
+  }
+
+  @Test func `the hits of a second share what was made of their fields`() async throws {
+    let fresh: HTTPCache.Fields = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
+    let scene = try Scene([Reply(200, fresh, body: "0123")])
+    var made = 0
+    for (wait, asked, expected) in [
+      (0, [:], 1), (0, [:], 2), (0, [:], 2), (0, ["Range": "bytes=1-2"], 3), (0, [:], 3),
+      (0, ["If-None-Match": "\"a\""], 4), (1, [:], 5), (0, [:], 5), (0, ["Foo": "1"], 5),
+    ] as [(Int, HTTPCache.Fields, Int)] {
+      scene.clock.advance(by: .seconds(wait))
+      var response = try await scene.get(asked)
+      for try await _ in response.body {}
+      let lines = response.convertedFields { fields in
+        made += 1
+        return fields.map { "\($0.name): \($0.value)" }
+      }
+      #expect(lines == response.fields.map { "\($0.name): \($0.value)" })
+      #expect(made == expected)
+      response.fields.append("A", "1")
+      #expect(response.convertedFields(\.count) == lines.count + 1)
+    }
+    // Another type is made anew, and does not stay in the way.
+    let response = try await scene.get()
+    #expect(response.convertedFields(\.count) == response.fields.count)
+    #expect(response.convertedFields { $0.map(\.name) } == response.fields.map(\.name))
+  }
+
   @Test func `routes give requests rules of their own`() async throws {
     var own = HTTPCache.Policy()
     own.isShared = false

@@ -56,7 +56,7 @@ struct CachingProxy {
     _ response: HTTPCache.Response, to client: FileHandle, withBody hasBody: Bool
   ) async throws {
     var text = "HTTP/1.1 \(response.status) \r\nConnection: close\r\n"
-    for field in response.fields { text += "\(field.name): \(field.value)\r\n" }
+    text += response.convertedFields { $0.map { "\($0.name): \($0.value)\r\n" }.joined() }
     let size = hasBody ? response.body.byteCount ?? 0 : 0  // 204 and 304 have none
     if size > 0, response.fields["content-length"] == nil { text += "Content-Length: \(size)\r\n" }
     let head = Array("\(text)\r\n".utf8)

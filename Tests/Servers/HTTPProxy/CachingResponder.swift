@@ -22,8 +22,10 @@ struct CachingResponder: HTTPResponder {
     guard asked.target.hasPrefix("/") else { return Response(status: .badRequest) }
     do {
       let answer = try await cache.respond(to: asked) { try await send($0, request.body) }
-      let fields = answer.fields.compactMap { field in
-        HTTPField.Name(field.name).map { HTTPField(name: $0, value: field.value) }
+      let fields = answer.convertedFields {
+        $0.reduce(into: HTTPFields()) {
+          if let name = HTTPField.Name($1.name) { $0.append(.init(name: name, value: $1.value)) }
+        }
       }
       let body =
         answer.body.bytes.map { ResponseBody(byteBuffer: ByteBuffer(bytes: $0)) }
@@ -31,7 +33,7 @@ struct CachingResponder: HTTPResponder {
           for try await piece in answer.body { try await out.write(ByteBuffer(bytes: piece)) }
           try await out.finish(nil)
         }
-      return Response(status: .init(code: answer.status), headers: .init(fields), body: body)
+      return Response(status: .init(code: answer.status), headers: fields, body: body)
     } catch { return Response(status: .gatewayTimeout) }
   }
 
