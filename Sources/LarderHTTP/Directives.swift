@@ -14,11 +14,7 @@ struct Directives: Sendable {
     "private": .names, "no-store": .none, "public": .none, "must-revalidate": .none,
     "proxy-revalidate": .none, "must-understand": .none, "only-if-cached": .none,
   ]
-  /// The fields by which a response is judged, beside those of directives. A directive that names
-  /// one of them holds for all fields, because without that one the judgement would be another.
-  private static let ruling = ["age", "date", "expires", "vary"]
-  /// The numbers of directives; 0 for one that has none. A list, because a search of the few that
-  /// there are is faster than a hash.
+  /// The numbers of directives, or 0. A list, because a few are found faster than by a hash.
   private var values: [(name: String, number: Int)] = []
   /// The fields that `no-cache` and `private` name: not used again without validation, and not
   /// stored by a shared cache.
@@ -80,8 +76,9 @@ struct Directives: Sendable {
   private mutating func add(_ name: String, _ value: String?, _ isOfRequest: Bool = false) {
     guard let kind = Self.kinds[name] else { return }
     let fields = kind == .names && !isOfRequest ? Fields.members(of: value?.lowercased() ?? "") : []
-    let isRuling = fields.contains { Self.ruling.contains($0) || $0.hasSuffix("-control") }
-    let isLimited = !fields.isEmpty && !isRuling && fields.allSatisfy(\.isToken)
+    // A directive that names a field which rules holds for all fields: without that one the
+    // judgement would be another.
+    let isLimited = !fields.isEmpty && fields.allSatisfy { $0.isToken && !$0.isRule }
     if isLimited { return named[name, default: []] += fields }
     let isAny = name == "max-stale" && value == nil
     let number = kind == .number ? value?.deltaSeconds ?? (isAny ? .max : 0) : 0

@@ -11,7 +11,8 @@ struct Exchange: Sendable {
   let cache: HTTPCache
   let request: Request
   let forwarding: @Sendable (Request) async throws -> Response
-  var policy: HTTPCache.Policy
+  /// The rules, which do not matter to a request that passes by.
+  var policy = HTTPCache.Policy()
   let key: String
   /// Why the origin is asked.
   var reason: HTTPCache.Reason
@@ -19,8 +20,8 @@ struct Exchange: Sendable {
   var usable: (stored: Stored, body: Body, place: CacheKey)?
   /// What the request asks for, as far as the stored marker tells.
   var variant = Variant(lines: [])
-  /// How often it has waited for another request.
-  var waits = 0
+  /// Why it would have gone to the origin each time that it has waited for another request.
+  var waits: [HTTPCache.Reason] = []
   /// Its flight in ``Flights``, from when it asks the origin.
   var flight: UInt64 = 0
   /// Whether the origin is not asked on behalf of others: the response is not stored.
@@ -33,7 +34,7 @@ struct Exchange: Sendable {
       let before = usable?.stored.received
       try await lookUp()
       // What was stored just now and is not fresh is not waited for a second time.
-      if waits > 0, let stored = usable?.stored, stored.received != before { mayWait = false }
+      if !waits.isEmpty, let stored = usable?.stored, stored.received != before { mayWait = false }
       let time = cache.now
       switch policy.action(for: request, stored: usable?.stored, at: time) {
       case .serve: return serve(at: time)
@@ -51,9 +52,9 @@ struct Exchange: Sendable {
       let shares = mayWait && !isPart && !request.isPersonal
       switch await cache.flights.join(request, key, variant, shares, after: endCount) {
       case .asks(let flight): return try await ask(flight)
-      case .looks(let again): (waits, mayWait) = (waits + 1, again && waits < 3)
+      case .looks(let again): (waits, mayWait) = (waits + [reason], again && waits.count < 3)
       case .fails(let error):
-        (waits, mayWait) = (waits + 1, false)
+        (waits, mayWait) = (waits + [reason], false)
         if let stale = staleAnswer() { return stale }
         if let error { throw error }
       }
@@ -61,17 +62,18 @@ struct Exchange: Sendable {
   }
 
   /// The answer to a request that must not be forwarded.
-  private var refusal: Response { stating("detail=only-if-cached", in: Response(status: 504)) }
+  private var refusal: Response { saying("detail=only-if-cached", in: Response(status: 504)) }
 
   private func serve(at time: Timestamp) -> Response {
     guard let (stored, body, _) = usable else { return Response(status: 504) }
     let rest = -stored.staleness(policy, at: time)
     cache.counters.withLock {
       if rest > 0 { $0.hits += 1 } else { $0.stale += 1 }
-      if waits > 0 { $0.collapsed += 1 }
+      if !waits.isEmpty { $0.collapsed += 1 }
     }
     let answer = stored.response(to: request, body, at: time)
-    return stating("hit; ttl=\(rest)\(waits > 0 ? "; collapsed" : "")", in: answer)
+    return saying(
+      "\(waits.first.map { "fwd=\($0.rawValue); collapsed" } ?? "hit"); ttl=\(rest)", in: answer)
   }
 
   /// Returns what is stored, if it may answer although the origin has failed.
@@ -95,6 +97,9 @@ struct Exchange: Sendable {
 
   /// Asks the origin what is not asked on behalf of others, with the client's own conditions.
   mutating func passBy() async throws -> Response {
+    // No line of the request ends elsewhere than the client means. Source: RFC 9110, 5.5.
+    let lines = ["A": request.method + request.authority + request.target] as Fields
+    guard request.fields.adding(lines).areValid else { return Response(status: 400) }
     if request.control.has("only-if-cached") { return refusal }
     isAlone = true
     return try await ask(await cache.flights.start(key, variant, isShared: false))
@@ -141,7 +146,7 @@ struct Exchange: Sendable {
       // What is not stored, because it is for this client alone, goes to this client.
       let own = response.fields.removing(new.fields.map(\.name) + Response.ofBody)
       if isKept { answer.fields = answer.fields.adding(own) }
-      return stating(origin(304, isStored: isKept), in: answer)
+      return saying("fwd=\(reason.rawValue); fwd-status=304\(isKept ? "; stored" : "")", in: answer)
     case .store, .pass(keepsPrevious: false): if !isAlone { await removeUsable() }
     case .pass: break
     case .invalidate(let urls):
@@ -176,20 +181,17 @@ struct Exchange: Sendable {
   private func passed(_ response: Response, isStored: Bool) -> Response {
     var answer = response
     if !isAlone { answer.meetConditions(of: request, at: cache.now.seconds) }
-    return stating(origin(response.status, isStored: isStored), in: answer)
+    let state = "\(response.status)\(isStored ? "; stored" : "")"
+    return saying("fwd=\(reason.rawValue); fwd-status=\(state)", in: answer)
   }
 
-  /// The parameters of `Cache-Status` for what the origin answered. Source: RFC 9211, 2.
-  private func origin(_ status: Int, isStored: Bool) -> String {
-    "fwd=\(reason.rawValue); fwd-status=\(status)" + (isStored ? "; stored" : "")
-      + (waits > 0 ? "; collapsed=?0" : "")
-  }
-
-  /// Returns a response with what this cache did, if the configuration names the cache.
-  private func stating(_ text: @autoclosure () -> String, in response: Response) -> Response {
+  /// Returns a response with what this cache did, if the configuration names it. RFC 9211, 2.
+  private func saying(_ text: @autoclosure () -> String, in response: Response) -> Response {
     guard let name = cache.configuration.cacheStatusName else { return response }
     var response = response
-    let quoted = name.isToken ? name : "\"\(name.filter { $0 != "\"" && $0 != "\\" })\""
+    // A token of RFC 9651, or else a string.
+    let string = name.filter { (" "..."~").contains($0) && $0 != "\"" && $0 != "\\" }
+    let quoted = name.isToken && name.first?.isLetter == true ? name : "\"\(string)\""
     response.fields.append("Cache-Status", "\(quoted); \(text())")
     return response
   }

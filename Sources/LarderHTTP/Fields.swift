@@ -73,7 +73,10 @@ extension HTTPCache {
 
     /// The fields without those of one connection. Source: RFC 9110, 7.6.1; RFC 9111, 3.1. Host is
     /// one: the key has the authority, and what the origin makes by another Host would go to all.
-    var withoutHopByHop: Self { removing(members(of: "connection") + Self.hopByHop) }
+    /// What rules is none, also if Connection names it.
+    var withoutHopByHop: Self {
+      removing(members(of: "connection").filter { !$0.isRule } + Self.hopByHop)
+    }
 
     static let hopByHop = [
       "connection", "host", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
@@ -105,6 +108,11 @@ extension StringProtocol {
 
   /// Whether the text is a token. Source: RFC 9110, 5.6.2.
   var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isTokenSign) }
+
+  /// Whether this names a field by which a response is judged.
+  var isRule: Bool {
+    ["age", "date", "expires", "vary"].contains(lowercased()) || lowercased().hasSuffix("-control")
+  }
 
   /// Whether a space, a control character or what is not ASCII is in the text.
   var hasControls: Bool { utf8.contains { $0 <= 32 || $0 >= 127 } }

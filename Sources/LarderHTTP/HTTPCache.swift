@@ -110,8 +110,8 @@ public final class HTTPCache: Sendable {
     let isRead = request.method == "GET" || request.method == "HEAD"
     let route = configuration.route?(request) ?? .cached(configuration.policy)
     var exchange = Exchange(
-      cache: self, request: request, forwarding: forwarding, policy: configuration.policy,
-      key: request.key, reason: isRead ? .bypass : .method)
+      cache: self, request: request, forwarding: forwarding, key: request.key,
+      reason: isRead ? .bypass : .method)
     guard case .cached(let policy) = route else { return try await exchange.passBy() }
     exchange.policy = policy
     return try await isRead && !request.isForOrigin ? exchange.answer() : exchange.passBy()

@@ -91,8 +91,10 @@ extension HTTPCache {
 
     /// Whether the head can be sent on and stored without changing the meaning of what follows it.
     var hasValidHead: Bool {
+      // A coding that is not undone would be taken for the content. Source: RFC 9112, 6.1.
       let length = fields["content-length"] ?? "0"
       return (200...999).contains(status) && fields.areValid && length.number != nil
+        && fields.members(of: "transfer-encoding").allSatisfy("chunked".equalsIgnoringCase)
     }
 
     /// The fields that describe a body.

@@ -60,6 +60,16 @@ extension `Corners of the standards` {
         fresh(("A-Control", "no-store, private=\"a-control\""), ("Last-Modified", date(-3600)))),
       get(.origin), targeted: ["A-Control"]),
     Case(
+      "Connection hides no rule",
+      get(
+        .origin,
+        fields("no-store", ("Connection", "Cache-Control, A"), ("Last-Modified", date(-3600)))),
+      get(.origin)),
+    Case(
+      "Connection hides no Age",
+      get(.origin, fresh(("Connection", "age"), ("Age", "100"), ("Expires", date(600)))),
+      get(.origin)),
+    Case(
       "a request limits nothing", get(.origin, fresh()),
       get(.origin, with: ["Cache-Control": "no-cache=\"a\""])),
   ]

@@ -329,7 +329,8 @@ struct `Requests at once` {
             let request = HTTPCache.Request(
               authority: "example.org", target: "/a", fields: fields(index))
             let response = try await scene.cache.respond(to: request, forwarding: origin.answer)
-            return .success("\(response.status) \(try await response.body.text)")
+            let said = response.fields["cache-status"].map { " \($0)" } ?? ""
+            return .success("\(response.status) \(try await response.body.text)\(said)")
           } catch {
             return .failure(error)
           }
@@ -369,6 +370,13 @@ struct `Requests at once` {
     #expect(results.allSatisfy { (try? $0.get()) == "200 A" })
     #expect(origin.count == 1)
     #expect(scene.cache.statistics.collapsed == 49)
+  }
+
+  @Test(.watched) func `9211, 2.6: a response that was waited for is no hit`() async throws {
+    let scene = try Scene { ($0.collapseLimit, $0.cacheStatusName) = (.seconds(3600), "a") }
+    let origin = SlowOrigin { _ in .init(status: 200, fields: fresh, body: .init([65])) }
+    let texts = try await send(3, to: origin, scene).map { try $0.get() }
+    #expect(texts.filter { $0 == "200 A a; fwd=uri-miss; collapsed; ttl=60" }.count == 2)
   }
 
   @Test(.watched) func `one request a variant`() async throws {
