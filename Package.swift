@@ -105,8 +105,7 @@ let package = Package(
     layer("LarderHTTP", ["Larder"]),
     .executableTarget(
       name: "LarderTool", dependencies: layers + ["LarderLibc", "LarderFixtures"],
-      // For statx, in DirectoryHandle+Births.swift.
-      swiftSettings: house + [.enableExperimentalFeature("Extern")]),
+      swiftSettings: house),
     // How all tests wait, and where they put their files: see MachineTime.swift in it.
     .testTarget(name: "LarderTestSupport", swiftSettings: house),
     // The tool packs and checks the fixtures of Recorded.

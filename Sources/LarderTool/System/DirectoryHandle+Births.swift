@@ -1,13 +1,6 @@
 import Larder
 import LarderLibc
-
-/// See: man 2 statx (sys/stat.h), which Glibc's module lacks. The only C symbol that the command
-/// declares.
-@_extern(c, "statx")
-private func c_statx(
-  _ directory: Int32, _ name: UnsafePointer<CChar>, _ flags: Int32, _ mask: UInt32,
-  _ buffer: UnsafeMutableRawPointer
-) -> Int32
+import LarderSystem
 
 extension DirectoryHandle {
   // Of linux/stat.h.
