@@ -107,7 +107,8 @@ extension CacheError.Code {
     case .directoryMissing: "the directory does not exist; create it or its parent"
     case .notADirectory: "the path is not a directory; choose another"
     case .unsafeDirectory:
-      "another user owns or can change the directory; chmod go-w or allow it in the configuration"
+      "another user owns or can change the directory; use one of your own, chmod go-w it, or "
+        + "allow it in the configuration"
     case .permissionDenied: "the permissions do not allow it; check owner and mode"
     case .noSpace: "the file system is full or the quota used up; free some or lower the limit"
     case .readOnly: "this cache or its file system is read-only; open it for writing"

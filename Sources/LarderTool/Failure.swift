@@ -56,7 +56,8 @@ extension Failure {
       case .notADirectory: ("\(name) is no directory", "name the directory of a cache")
       case .unsafeDirectory:
         (
-          "another user owns \(name) or can write to it", "chmod go-w it, or use one of your own"
+          "another user owns \(name) or can write to it",
+          "use a directory of your own, run this as its owner, or chmod go-w it"
         )
       case .permissionDenied where error.operation == "open":
         ("\(name) cannot be opened", "check its owner and mode")

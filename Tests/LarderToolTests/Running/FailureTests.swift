@@ -17,7 +17,8 @@ struct `A failure with --json` {
       (["info", "file"], 3, "notADirectory", "name the directory of a cache"),
       (["verify", "other"], 3, "notACache", "name the directory of a cache"),
       (
-        ["put", "open", "k", "file"], 4, "unsafeDirectory", "chmod go-w it, or use one of your own"
+        ["put", "open", "k", "file"], 4, "unsafeDirectory",
+        "use a directory of your own, run this as its owner, or chmod go-w it"
       ),
       (["put", "c", "k", "missing"], 4, "io", nil),
       (["list"], 2, "usage", "larder list --help"),
