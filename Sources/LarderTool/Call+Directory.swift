@@ -1,5 +1,6 @@
 import Larder
 import LarderFixtures
+import LarderSystem
 
 extension Call {
   /// Returns the call with a copy of DIR to read in its place if DIR is a fixture, whose files have
@@ -93,8 +94,34 @@ extension Call {
     let name = directory ?? arguments.directory
     switch try directoryKind(directory) {
     case .cache, .empty: return
-    case .foreign: throw .notACache(name)
+    case .foreign: throw .notACache(name, cure: try cure(forForeign: name))
     case nil: throw .missing(name)
+    }
+  }
+
+  /// Returns the remedy for a directory of other things, with up to three of the caches that lie in
+  /// it: one of them may be meant.
+  private func cure(forForeign directory: [UInt8]) throws(Failure) -> String? {
+    let path = try Self.path(of: directory)
+    var caches: [String] = []
+    _ = try onCache(directory) { () throws(CacheError) in
+      try DirectoryKind(ofDirectory: path) { name in
+        let path = path.hasSuffix("/") ? path + name.text : "\(path)/\(name.text)"
+        if Self.isCache(path) { caches.append(Array(path.utf8).quotedForDisplay) }
+        return .foreign
+      }
+    }
+    guard !caches.isEmpty else { return nil }
+    let named = caches.sorted().prefix(3).joined(separator: ", ")
+    return "name the directory of a cache, such as \(named)"
+  }
+
+  /// Whether a path is a cache. What cannot be looked at counts as none.
+  private static func isCache(_ path: String) -> Bool {
+    do throws(CacheError) {
+      return try DirectoryKind(ofDirectory: path) == .cache
+    } catch {
+      return false
     }
   }
 

@@ -8,7 +8,7 @@ extension Verb {
     alias: "ls",
     synonyms: ["dir", "keys", "entries"],
     operands: [.directory],
-    ownOptions: [.sort, .first, .onlyExpired, .onlyUnused],
+    ownOptions: [.sort, .first, .onlyExpired, .onlyUnused, .listsNames],
     notes: [
       """
       The order used has the least recent first, as eviction would take them, and size the \
@@ -16,6 +16,10 @@ extension Verb {
       The entries of --json have the extended data too, which are not checked here. Of a fixture, \
       keys and times are those of its manifest, and the clock stands at the last of its uses, \
       which --json has as "clock".
+      """,
+      """
+      --names prints the names alone, without a header, for other commands: \
+      larder list DIR --unused --names | xargs -r larder rm DIR --name.
       """,
       """
       --unused goes by the stamps of the files alone: the last access is at most a second after \
@@ -56,8 +60,12 @@ extension Call {
     sayRefusals()
     if isJSON {
       try printJSON(shown)
+    } else if arguments.has(.listsNames) {
+      // A whole line for each, so that no column has to be cut out of a table.
+      try console.print(shown.map(\.name))
     } else {
       try printTable(shown, at: now)
+      sayUnknownKeys(shown)
       if fixtureCopy == nil { suggestAfterList(entries, shown: shown.count, at: now) }
     }
     return .fine
@@ -83,6 +91,15 @@ extension Call {
     let count = entries.count { !$0.isReadable }
     if count == 0 { return }
     console.say("\(count.counted("entry")) cannot be read; check owner and mode")
+  }
+
+  /// Reports the number of keys that the table lacks, because a search in it does not find them.
+  private func sayUnknownKeys(_ shown: ArraySlice<DiskEntry>) {
+    let count = shown.count { $0.key == nil && $0.isReadable }
+    if count == 0 { return }
+    console.say(
+      "\(count.grouped) of \(shown.count.counted("entry")) \(count == 1 ? "has" : "have") "
+        + "no recorded key; larder why DIR KEY finds a value by its key")
   }
 
   /// Prints one object in pieces, so that memory does not grow with the entries.

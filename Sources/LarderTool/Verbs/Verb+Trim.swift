@@ -50,8 +50,9 @@ extension Option {
   /// The limit on the time since the last access.
   static let trimToAge = Option(
     "age", nil, .duration, "Leave only what was used within so much time")
-  /// The flag to print the names of what a dry run would remove.
-  static let listsNames = Option("names", nil, .flag, "With --dry-run: print the names too")
+  /// The flag to print the names of what is listed, or of what a dry run would remove.
+  static let listsNames = Option(
+    "names", nil, .flag, "Print names, one a line (of a removal only with --dry-run)")
   /// The flag that confirms the removal.
   static let force = Option("force", nil, .flag, "Confirm that every entry shall go")
 }

@@ -127,8 +127,8 @@ struct EntryDiagnosis: Sendable {
       let damage = isDamagedToo ? ", and its content is damaged too" : ""
       return "A read finds nothing: it expired \(expiredSince)\(damage). \(factsSentence)"
     case .damaged:
-      return "A read finds nothing: the file is damaged, for its content is not what its hash was "
-        + "made of. \(factsSentence) larder stamp takes it as it is."
+      return "A read finds nothing: the file is damaged, because its content does not match its "
+        + "hash. \(factsSentence) larder stamp takes it as it is."
     case .otherKey:
       return "A read finds nothing: the file says that it is of another key, "
         + "\(otherKey). \(factsSentence)"

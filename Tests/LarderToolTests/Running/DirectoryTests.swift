@@ -47,6 +47,17 @@ struct `Directories that are no cache` {
     #expect(try scene.read("d/CACHEDIR.TAG") == Data("other\n".utf8))
   }
 
+  @Test func `a directory of other things is left with the names of the caches in it`() throws {
+    _ = try scene.shell("mkdir -m 700 home")
+    for name in ["e", "d", "b", "c"] { try scene.put("v", "k", in: "home/\(name)") }
+    _ = try scene.shell("mkdir -m 700 home/a home/none; echo x > home/none/x; chmod 0 home/b")
+    let isRoot = try scene.shell("id -u").text == "0\n"
+    let listed = isRoot ? "'home/b', 'home/c', 'home/d'" : "'home/c', 'home/d', 'home/e'"
+    let talk = try scene.run("list", "home").talk
+    #expect(talk.hasSuffix("no cache; name the directory of a cache, such as \(listed)\n"))
+    _ = try scene.shell("chmod 700 home/b")
+  }
+
   @Test(arguments: lines.dropFirst())
   func `an empty directory is an empty cache and stays empty`(line: [String]) throws {
     _ = try scene.shell("mkdir -m 700 d")

@@ -76,8 +76,19 @@ struct `Listing and counting` {
     let header = lines[0].split(separator: " ")
     #expect(header.prefix(4) == ["USED", "EXPIRES", "SIZE", "NAME"])
     #expect(lines[1].hasSuffix("(unknown)") && lines[2].hasSuffix("(empty)"))
+    #expect(
+      try scene.run("list", "c").talk
+        == "larder: 1 of 2 entries has no recorded key; "
+        + "larder why DIR KEY finds a value by its key\n")
     #expect(try scene.run("list", "e").text.hasPrefix("USED"))
     #expect(try scene.run("list", "e", "--json").json?["entries"] as? [Int] == [])
+  }
+
+  @Test func `names are whole lines without a header, in the order of the table`() throws {
+    try fill()
+    let names = try scene.run("list", "c", "--names", "--sort", "key", "--first", "2").text
+    #expect(names == "0cc175b9c0f1b6a831c399e269772661\n92eb5ffee6ae2fec3ad71c777531578f\n")
+    #expect(try scene.run("list", "c", "--names", "--json").json?["entries"] != nil)
   }
 
   @Test func `info counts entries, expired ones, foreign things and temporaries`() throws {
@@ -122,6 +133,10 @@ struct `Listing and counting` {
       return
     }
     #expect(try Set(keys("--unused").compactMap(\.self)) == ["a", "c"])
+    let removal = "$larder list c --unused --names | xargs -r $larder rm c --name"
+    #expect(try scene.shell("\(removal) && \(removal)").status == 0)
+    #expect(try keys() == ["b"])
+    for key in ["a", "c"] { try scene.put("value", key) }
     #expect(try scene.run("info", "c", "--json").json?["unused"] as? Int == 2)
     #expect(try scene.run("info", "c").text.contains("unused       2, not used since the store\n"))
     let page = try scene.run("report", "c").text

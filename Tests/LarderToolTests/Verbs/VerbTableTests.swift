@@ -17,7 +17,7 @@ struct VerbTableTests {
     ("get", ["output", "data-only", "expired", "used", "name", "variant", "ext", "key-file"]),
     ("rm", ["name", "variant", "ext", "key-file", "variants"]),
     ("path", ["name", "variant", "ext", "key-file"]),
-    ("list", ["sort", "first", "expired", "unused"]), ("info", []), ("verify", ["repair"]),
+    ("list", ["sort", "first", "expired", "unused", "names"]), ("info", []), ("verify", ["repair"]),
     ("why", ["name", "variant", "ext", "key-file"]), ("top", ["first"]), ("diff", []),
     ("report", ["output", "limit", "quick"]), ("completions", []),
     ("watch", ["limit", "first", "wait"]),
