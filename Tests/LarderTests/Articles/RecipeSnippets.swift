@@ -41,6 +41,20 @@ func serveStale(
   return page
 }
 
+func loadWhatMayBeMissing(
+  _ pages: Cache<String>, url: String, lookUp: @escaping @Sendable (String) async throws -> String?
+) async throws -> String? {
+  struct Missing: Error {}
+  var page: String?
+  do {
+    page = try await pages.value(forKey: url, options: .keepingFailures(for: .seconds(60))) {
+      guard let page = try await lookUp(url) else { throw Missing() }
+      return page
+    }
+  } catch is Missing {}  // page stays nil
+  return page
+}
+
 func storeReadRemove(_ pages: Cache<String>, html: String, url: String) async throws {
   try await pages.store(html, forKey: url, expiration: .days(1))
   let hit = try await pages.value(forKey: url)  // String?

@@ -19,4 +19,11 @@ struct `A cache error` {
     let error = CacheError(errno: .notPermitted, operation: "store", path: "/k")
     #expect(error.code == .permissionDenied && error.errno == .notPermitted)
   }
+
+  @Test(arguments: ["", ".", "..", "a/b", "a\0b"])
+  func `a name that is none is refused in quotes, so that an empty one is seen`(name: String) {
+    let error = #expect(throws: CacheError.self) { try Cache(named: name, coder: .string) }
+    #expect(error?.code == .invalidArgument && error?.operation == "open")
+    #expect(error?.underlying == "'\(name)' is not one path component")
+  }
 }

@@ -66,6 +66,17 @@ struct `A cache with two tiers` {
     #expect(cache.statistics.disk.hits == 0)
   }
 
+  @Test func `a lifetime counts from the store, however often the value is read`() throws {
+    let cache = try open()
+    try cache.store("value", forKey: "key", expiration: .minutes(10))
+    for _ in 1..<10 {
+      clock.advance(by: .seconds(60))
+      #expect(try cache.value(forKey: "key") == "value")
+    }
+    clock.advance(by: .seconds(60))
+    #expect(try cache.value(forKey: "key") == nil)
+  }
+
   @Test func `a call that extends keeps the value alive, although memory holds it`() throws {
     let cache = try open()
     try cache.store("value", forKey: "key", expiration: .seconds(30))

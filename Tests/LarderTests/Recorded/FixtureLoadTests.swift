@@ -53,6 +53,34 @@ extension `A load of a cache on a fixture` {
     }
   }
 
+  @Test func `of a value that does not decode throws the coder's error`() async throws {
+    struct NoNumber: Error, Equatable {
+      let text: String
+    }
+    try FixtureDirectory(path, makesDirectory: true)
+      .record(
+        .init(Array("one".utf8), expiration: .never), forKey: "k", at: FixtureDirectory.start)
+    let coder = Coder<Int>(
+      encode: { Array(String($0).utf8) },
+      decode: { bytes in
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let number = Int(text) else { throw NoNumber(text: text) }
+        return number
+      })
+    for isRecording in [false, true] {
+      let fixture = try Recorded(path, isRecording: isRecording)
+      let cache = try Cache(fixture: fixture, coder: coder)
+      await #expect(throws: NoNumber(text: "one")) {
+        try await cache.value(forKey: "k") { [loads] in
+          loads.add()
+          return 1
+        }
+      }
+      try await cache.close()
+    }
+    #expect(loads.value == 0)
+  }
+
   @Test func `of what was never recorded is no failure of the source`() async throws {
     var configuration = CacheConfiguration()
     configuration.disk.expiredGrace = .seconds(60)
