@@ -37,7 +37,8 @@ let layers: [Target.Dependency] = [
 // set in the environment, as .ci/run and the scripts of Tests/Reliability do.
 let programs: [Target] = [
   .executableTarget(
-    name: "LarderBench", dependencies: layers + ["LarderHTTP"], swiftSettings: house),
+    name: "LarderBench", dependencies: layers + ["LarderHTTP"], path: "Tests/LarderBench",
+    swiftSettings: house),
   .executableTarget(
     name: "Schedules", dependencies: layers, path: "Tests/Schedules", swiftSettings: house),
   .executableTarget(
