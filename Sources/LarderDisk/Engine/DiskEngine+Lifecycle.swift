@@ -87,7 +87,7 @@ extension DiskEngine {
     }
     guard let count else { return }
     // Threads that keep storing must not hold up this one for ever.
-    evict(EvictionRun(purgingAt: now), atMost: count + 1, waits: true)
+    evict(EvictionRun(purgingAt: now), waitingAtMost: count + 1)
     for name in withState({ $0.evictions.names }) { changing(name) { _ in } }
     wait { $0.evictions.damaged.isEmpty ? () : nil }
   }
