@@ -34,6 +34,9 @@
       if let share = value(of: "--pair-share", in: arguments).flatMap({ Int($0) }) {
         explorer.pairShare = share
       }
+      if let share = value(of: "--neighbours", in: arguments).flatMap({ Int($0) }) {
+        explorer.neighbourShare = share
+      }
       explorer.isFine = arguments.contains("--fine")
       explorer.stopFile = value(of: "--until", in: arguments)
       explorer.isTwice = arguments.contains("--twice")
@@ -47,13 +50,15 @@
         if let bound = value(of: "--exhaustive", in: arguments).flatMap({ Int($0) }) {
           return exhaust(scene, bound: bound, explorer)
         }
-        _ = explorer.explore(scene, atMost: .max)
+        explorer.exploreOnly(scene)
       } else {
         explorer.explore()
       }
       Progress.tell(
-        "\(explorer.trialCount) schedules, \(explorer.failureCount) failures, seed \(seed), "
-          + "\(explorer.pointCount / max(1, explorer.trialCount)) points each")
+        "\(explorer.roundCount) schedules, \(explorer.failureCount) failures, seed \(seed), "
+          + "\(explorer.pointCount / max(1, explorer.roundCount)) points each, "
+          + "\(explorer.sweepCount) sweeps of "
+          + "\(explorer.cutCount / max(1, explorer.sweepCount)) cuts")
       Progress.tell(
         "longest spin \(explorer.longestSpin), without a change \(explorer.mostIdlePoints)")
       if explorer.failureCount > 0 { return 1 }
@@ -151,7 +156,7 @@
       let first = trial.run()
       let verdict = trial.run(isTraced: true)
       for line in verdict.trace { print(line) }
-      for call in verdict.calls { print(call.text) }
+      for call in verdict.rounds.joined() { print(call.text) }
       for problem in verdict.problems { print(problem) }
       if first.outcome.traceHash != verdict.outcome.traceHash {
         print("NOT DETERMINISTIC: \(first.outcome.traceHash), \(verdict.outcome.traceHash)")

@@ -9,7 +9,8 @@
   struct Explorer {
     var seed: UInt64 = 1
     var deadline: Int64 = .max
-    var trialCount = 0
+    /// The number of schedules, of which a trial with rounds has several.
+    private(set) var roundCount = 0
     var failureCount = 0
     var leakCount = 0
     private(set) var pointCount = 0
@@ -34,6 +35,16 @@
     /// run with every setting. Until then all are, unless this is 0. The others come from the
     /// grammar.
     var pairShare = 50
+    /// The rounds of a sweep, and how many sweeps a scene has at most.
+    private static let (sweepLength, sweepLimit) = (16, 8)
+    /// The share of plain scenes that differ in one thing from one of the last fruitful ones.
+    var neighbourShare = 30
+    /// The last scenes in which threads met as they had not met before.
+    private var fruitful: [Scene] = []
+    /// The number of new meetings in the last trial.
+    private var lastGain = 0
+    /// How many sweeps there were, and the cuts that their scenes had.
+    private(set) var (sweepCount, cutCount) = (0, 0)
     let table: PairTable
     private(set) var longestSpin = 0
     private(set) var mostIdlePoints = 0
@@ -64,12 +75,13 @@
     mutating func run(_ trial: Trial) -> Trial.Verdict {
       Progress.note(trial.text)
       let verdict = trial.run()
-      trialCount += 1
-      table.note(trial.scene, verdict.calls)
+      for calls in verdict.rounds { table.note(trial.scene, calls) }
       if isTwice, trial.run().outcome.traceHash != verdict.outcome.traceHash {
         failureCount += 1
         Progress.tell("NOT THE SAME TWICE \(trial.text)")
       }
+      lastGain = table.note(verdict.outcome.meetings)
+      roundCount += trial.strategy.roundCount
       pointCount += verdict.outcome.pointCount
       longestSpin = max(longestSpin, verdict.outcome.longestSpin.count)
       mostIdlePoints = max(mostIdlePoints, verdict.outcome.mostIdlePoints)
@@ -99,23 +111,25 @@
       for problem in last.problems { Progress.tell("  \(problem)") }
     }
 
-    /// Explores scenes until the time is up. Every other one is made so that every pair of
+    /// Explores scenes until the time is up. Every fourth one is made so that every pair of
     /// operations meets every setting, until all have, with few orders each. The others are plain
     /// ones, known ones and their neighbours, more around pairs, and those of the grammar.
     mutating func explore() {
       var generator = SeededGenerator(seed)
       var pairs = PairScenes(seed: seed, table)
+      var plain = PlainScenes(seed: seed)
       while !isOver {
         let number = generator.next() % 1_000_000_000
         var grammar = Grammar(seed: number)
         var scene: Scene
-        var isInRounds = false
-        let isForPairs = pairShare > 0 && pairs.hasUnmetPair && generator.once(in: 2)
+        var isPlain = false
+        let isForPairs = pairShare > 0 && pairs.hasUnmetPair && generator.once(in: 4)
         if isForPairs {
           scene = pairs.make()
         } else if pairShare > 0, generator.below(4) > 0 {
-          scene = pairs.makePlain()
-          isInRounds = strategies.isEmpty && scene.mayRepeat && generator.once(in: 2)
+          let isNew = fruitful.isEmpty || generator.below(100) >= neighbourShare
+          scene = isNew ? plain.make() : grammar.neighbour(of: generator.pick(fruitful))
+          isPlain = true
         } else if !known.isEmpty, generator.once(in: 3) {
           scene = generator.pick(known)
           if generator.once(in: 2) { scene = grammar.neighbour(of: scene) }
@@ -126,10 +140,12 @@
         }
         if isFine { scene.isCoarse = false }
         if unwanted.contains(where: scene.text.contains) || !scene.isJudgeable { continue }
-        if isInRounds {
+        if isForPairs || !strategies.isEmpty || generator.once(in: 8) || !scene.mayBeginAnew {
+          _ = explore(scene, atMost: isForPairs ? 20 : 10, isForPairs: isForPairs, &generator)
+        } else if scene.mayRepeat, generator.once(in: 6) {
           exploreRounds(scene, &generator)
         } else {
-          _ = explore(scene, atMost: scene.isSmall ? 20 : 10, isForPairs: isForPairs, &generator)
+          sweep(scene, isPlain: isPlain, &generator)
         }
       }
     }
@@ -140,14 +156,49 @@
       return explore(scene, atMost: count, &generator)
     }
 
+    /// Explores one scene until the time is up or it has failed.
+    mutating func exploreOnly(_ scene: Scene) {
+      var generator = SeededGenerator(seed)
+      while !isOver, failureCount == 0 {
+        if strategies.isEmpty, scene.mayBeginAnew { sweep(scene, isPlain: true, &generator) }
+        if !isOver, failureCount == 0 { _ = explore(scene, atMost: 10, &generator) }
+      }
+    }
+
     private mutating func exploreRounds(_ scene: Scene, _ generator: inout SeededGenerator) {
       for _ in 0..<4 where !isOver {
-        let trial = Trial(.rounds(Self.roundCount), seed: generator.next() % 1_000_000, scene)
+        let trial = Trial(.rounds(6), seed: generator.next() % 1_000_000, scene)
         if run(trial).kind != nil { return }
       }
     }
 
-    private static let roundCount = 6
+    /// Runs a scene with all cuts, as long as new meetings of threads come of it.
+    private mutating func sweep(
+      _ scene: Scene, isPlain: Bool, _ generator: inout SeededGenerator
+    ) {
+      let seed = generator.next() % 1_000_000
+      var skipped = 0
+      for number in 0..<Self.sweepLimit where !isOver {
+        let strategy = Strategy.sweep(count: Self.sweepLength, skipped: skipped)
+        let verdict = run(Trial(strategy, seed: seed, scene))
+        if verdict.kind != nil { return }
+        skipped += Self.sweepLength - 2
+        if number == 0, lastGain > 0, isPlain { keep(scene, &generator) }
+        let cuts = Strategy.Cut.all(in: verdict.outcome.passed)
+        let cutCount = cuts.callers.count + cuts.library.count
+        (sweepCount, self.cutCount) = (sweepCount + 1, self.cutCount + cutCount)
+        if lastGain == 0 || skipped >= cutCount { return }
+      }
+    }
+
+    /// Keeps a scene in which threads met as they had not met before.
+    private mutating func keep(_ scene: Scene, _ generator: inout SeededGenerator) {
+      if fruitful.count < 100 {
+        fruitful.append(scene)
+      } else {
+        fruitful[generator.below(100)] = scene
+      }
+    }
 
     /// - Parameter isForPairs: Whether three orders in which no new pair runs are the last.
     private mutating func explore(

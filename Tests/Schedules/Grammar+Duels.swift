@@ -168,11 +168,4 @@
       }
     }
   }
-
-  extension Scene {
-    /// Whether a schedule of the scene has few choices.
-    var isSmall: Bool {
-      threads.filter { !$0.isFirst }.map(\.operations.count).reduce(0, +) <= 6
-    }
-  }
 #endif

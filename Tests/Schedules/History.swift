@@ -57,11 +57,43 @@
       var clock = 0
       var problems: [String] = []
       var lossy: Set<Int> = []
+      /// The numbers of the calls with which a round with caches of its own began.
+      var rounds: [Int] = []
     }
 
-    private let state = Synchronization.Mutex(State())
+    private let state: Synchronization.Mutex<State>
 
-    var calls: [Call] { state.withLock { $0.calls } }
+    init() { state = Synchronization.Mutex(State()) }
+
+    private init(_ state: State) { self.state = Synchronization.Mutex(state) }
+
+    /// Records that what follows has nothing to do with what was.
+    func beginRound() { state.withLock { $0.rounds.append($0.calls.count) } }
+
+    /// A call by its number.
+    func call(_ number: Int) -> Call { state.withLock { $0.calls[number] } }
+
+    /// The calls of each round that has caches of its own, as histories.
+    var rounds: [History] {
+      let state = state.withLock { $0 }
+      if state.rounds.isEmpty { return [self] }
+      let ends = state.rounds + [state.calls.count]
+      return zip([0] + state.rounds, ends).map { start, end in
+        var part = state
+        part.calls = Array(state.calls[start..<end])
+        part.rounds = []
+        return History(part)
+      }
+    }
+
+    /// The calls, of the last round alone if each has caches of its own.
+    var calls: [Call] {
+      state.withLock { state in
+        guard let start = state.rounds.last else { return state.calls }
+        return Array(state.calls[start...])
+      }
+    }
+
     var problems: [String] { state.withLock { $0.problems } }
 
     /// The processes whose flush or end has told of a value that could not be written.

@@ -358,17 +358,22 @@
         + (isUnproved ? [step(.write(value), true, .max)] : [])
     }
 
-    /// Returns the steps by which a touch makes values valid again for takes that began before it.
-    /// A take reads the clock before it holds the name, and the touch sets a later expiry.
+    /// Returns the steps by which an outsider's touch makes values valid again for calls that began
+    /// before it: they read the clock before they look at the file, and it sets a later expiry.
     private func revivedSteps(
       _ call: Call, _ name: Character, _ step: MakeStep
     ) -> [Linearization.Step] {
       guard call.operation.verb == .touch, call.result != .removed(false) else { return [] }
-      return history.calls.compactMap { take in
-        guard take.operation.verb == .take, take.operation.name == name,
-          case .found(let value) = take.result, take.start < call.end, call.start < take.end
-        else { return nil }
-        return step(.write(value), true, nil)
+      let calls = history.calls.filter { $0.operation.name == name && $0.start < call.end }
+      return calls.filter { call.start < $0.end }.flatMap { other -> [Linearization.Step] in
+        switch (other.operation.verb, other.result) {
+        case (.take, .found(let value)), (.read, .found(let value)), (.whole, .found(let value)),
+          (.file, .found(let value)):
+          return [step(.write(value), true, nil)]
+        case (.extend, .number(1)):
+          return calls.filter { $0.value != 0 }.map { step(.write($0.value), true, nil) }
+        default: return []
+        }
       }
     }
 
@@ -411,7 +416,9 @@
       case (.removeAll, .done), (.background, .done), (.removeAll, .failed), (.background, .failed):
         let isWaited = call.operation.verb == .removeAll || call.operation.number ?? 0 > 0
         if isAlone && processes.count == 1 {
-          return [step(.delete, !scene.failures.isEmpty, nil)]
+          // One that has waited for the end, and failed for no file, has removed everything.
+          let isWhole = isWaited && call.result == .done
+          return [step(.delete, !scene.failures.isEmpty && !isWhole, nil)]
         }
         // Values that are used or stored meanwhile may stay. The removal hides an older file when
         // it begins. When its walk meets the name, it removes what another process stored since.

@@ -51,7 +51,8 @@
     /// the key was changed waits for a load that began after that.
     private func isJoined(_ call: Call, by value: Int, _ name: Character) -> Bool {
       history.calls.contains { other in
-        other.operation.verb.isLoad && other.value == value && other.cache == call.cache
+        (other.operation.verb.isLoad || other.operation.verb == .cancelledLoad)
+          && other.value == value && other.cache == call.cache
           && other.start < call.end && call.start < other.end
           && !supersessions(of: other, name).contains {
             $0.start > other.loadStart ?? .max && $0.end < call.start
@@ -106,12 +107,13 @@
           case .found(let value) = call.result, value != call.value
         else { return false }
         // A value that is stored, and a load that has succeeded, make the error forgotten.
-        return supersessions(of: call, name).isEmpty
-          && loads.allSatisfy { $0.start == call.start || $0.operation.verb == .failingLoad }
-          && loads.contains {
-            $0.cache == call.cache && $0.loadStart ?? .max < start
-              && $0.startTime > call.startTime - 900_000_000
-              && $0.result == .failed("LoadFailure", remains: false)
+        let changes = supersessions(of: call, name)
+        return loads.allSatisfy { $0.start == call.start || $0.operation.verb == .failingLoad }
+          && loads.contains { failed in
+            failed.cache == call.cache && failed.loadStart ?? .max < start
+              && failed.startTime > call.startTime - 900_000_000
+              && failed.result == .failed("LoadFailure", remains: false)
+              && !changes.contains { $0.end > failed.start }
           }
       }.map { "a load began behind an expired value although one has just failed: \($0.text)" }
     }

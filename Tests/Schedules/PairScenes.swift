@@ -94,51 +94,6 @@
   }
 
   extension PairScenes {
-    /// Makes a scene of two or three threads with one or two operations, and little else: the fewer
-    /// choices there are, the more of them are right by chance.
-    mutating func makePlain() -> Scene {
-      let theme = generator.once(in: 3) ? Theme.any : generator.pick(Theme.all)
-      var scene = Scene()
-      scene.isCoarse = generator.once(in: 6)
-      if !generator.once(in: 3) { scene.initial = ["a"] }
-      addPlainCaches(theme, &scene)
-      if generator.once(in: 3) { addStart(generator.pick(theme.states).text, &scene) }
-      for number in 0..<(generator.once(in: 4) ? 3 : 2) {
-        let own = number < scene.caches.count ? number : generator.below(scene.caches.count)
-        let isOutside = number > 0 && generator.once(in: theme.outside == nil ? 6 : 3)
-        let cache = isOutside ? nil : own
-        let verbs = cache == nil ? theme.outside : theme.verbs
-        let operations = (0..<(generator.once(in: 4) ? 2 : 1)).compactMap { _ in
-          let move = anyMove(of: cache, among: verbs, scene)
-          let isOther = move.verb == .nestedLoad && generator.once(in: 2)
-          return spelled(move, isOther ? "b" : anyName(), scene)
-        }
-        scene.threads.append(Scene.ThreadSpec(cache: cache, operations: operations))
-      }
-      if generator.once(in: 12) { addFailure(nil, &scene) }
-      return scene
-    }
-
-    private mutating func addPlainCaches(_ theme: Theme, _ scene: inout Scene) {
-      var spec = Scene.CacheSpec()
-      spec.isDisk = generator.below(4) < (theme.needsMemory ? 1 : 2)
-      spec.coherence = generator.pick(Setting.coherences).1
-      if generator.once(in: 6) { spec.mode = .exclusive }
-      if generator.once(in: 2) {
-        let choice = generator.pick(theme.options)
-        spec.options[choice.option] = choice.value
-      }
-      scene.caches = [spec]
-      guard spec.mode != .exclusive, generator.once(in: 3) else { return }
-      if generator.once(in: 2) {
-        spec = Scene.CacheSpec()
-        spec.process = 1
-        spec.coherence = generator.pick(Setting.coherences).1
-      }
-      spec.isDisk = generator.once(in: 2)
-      scene.caches.append(spec)
-    }
-
     private mutating func draft(around goal: PairGoal) -> Scene {
       let moves = goal.moves.map { Move.all[$0] }
       var scene = Scene()
@@ -273,20 +228,15 @@
 
     private mutating func anyName() -> Character { generator.once(in: 6) ? "b" : "a" }
 
-    /// - Parameter verbs: The letters to choose among; nil for all.
-    private mutating func anyMove(
-      of cache: Int?, among verbs: String? = nil, _ scene: Scene
-    ) -> Move {
+    private mutating func anyMove(of cache: Int?, _ scene: Scene) -> Move {
       // A cache without memory may have none of them.
-      for attempt in 0... {
+      while true {
         let move = generator.pick(generator.pick(Move.verbs[cache == nil ? 1 : 0]))
-        if let verbs, attempt < 200, !verbs.contains(move.text.prefix(1)) { continue }
         if move.needsMemory, let cache, scene.caches[cache].isDisk { continue }
         let isExclusive = scene.caches.contains { $0.mode == .exclusive }
         if isExclusive, move.verb == .plant || move.verb == .moveIn { continue }
         return move
       }
-      preconditionFailure("there is a move for every cache")
     }
 
     private mutating func spelled(
@@ -328,57 +278,19 @@
     }
   }
 
-  /// Operations that meet in one part of the library, with what brings them there.
-  private struct Theme {
-    /// The letters of a cache's operations, and of an outsider's; nil for all.
-    var verbs: String?
-    var outside: String?
-    var options = Setting.options
-    var states = Setting.states
-
-    var needsMemory: Bool { verbs.map { $0.contains("O") || $0.contains("M") } ?? false }
-
-    init(
-      _ verbs: String? = nil, _ outside: String? = nil, _ options: [Setting] = [],
-      _ states: [Setting] = []
-    ) {
-      (self.verbs, self.outside) = (verbs, outside)
-      if !options.isEmpty { self.options.removeAll { !options.contains($0.setting) } }
-      if !states.isEmpty { self.states.removeAll { !states.contains($0.setting) } }
-    }
-
-    static let any = Theme()
-
-    static let all = [
-      // Loads.
-      Theme(
-        "OJIKc~&SDReX", nil, [.admit, .size250, .behind1000], [.expired, .inMemory, .removed]),
-      // Limits.
-      Theme(
-        "SWaqAQTUEdRNO", nil, [.size250, .size1000, .count1, .count2, .target, .age],
-        [.full, .indexed, .expired]),
-      // Removals of everything.
-      Theme("XBjxSDORAG", "rmhk", [.behind1000, .size250], [.clearing, .inMemory, .indexed]),
-      // Scans, totals and other processes.
-      Theme("NnZLCDSReA", "rtuohlwmyz", [.aside, .granularity5], [.indexed, .used]),
-      // The memory tier.
-      Theme("MgpRSODX", nil, [.memory1, .age], [.inMemory]),
-      // Values that wait to be written.
-      Theme("SGCXDRQBFA", "kr", [.behind100, .behind1000], [.inMemory, .removed, .clearing]),
-      // Lifetimes and uses.
-      Theme("QEYf~IRVS", "tub", [.granularity0, .granularity5], [.expired, .used]),
-      // Files.
-      Theme("FVKvSDWaq", "iryz", [.durable, .admit], [.indexed]),
-    ]
-  }
-
   extension Scene {
-    /// Whether its threads can run several times: nothing is moved away, killed or stopped.
+    /// Whether its threads can run several times in the same caches: nothing is moved away, killed
+    /// or stopped.
     var mayRepeat: Bool {
       let verbs = Set(threads.flatMap(\.operations).map(\.verb))
       return verbs.isDisjoint(with: [
         .replace, .moveOut, .moveIn, .kill, .stop, .stepBack, .reopen, .overwrite, .own, .link,
       ])
+    }
+
+    /// Whether it can begin anew: no process is killed, and no clock set back.
+    var mayBeginAnew: Bool {
+      !threads.contains { $0.operations.contains { [.kill, .stepBack].contains($0.verb) } }
     }
   }
 #endif

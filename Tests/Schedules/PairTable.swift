@@ -24,12 +24,15 @@
     static let firstDouble = firstThree + moveCount * (moveCount + 1) * (moveCount + 2) / 6
     static let cellCount = firstDouble + pairCount * Setting.count * (Setting.count - 1) / 2
 
+    /// The meetings of two threads come last.
+    private static let byteCount = cellCount + Scheduler.meetingCount
+
     /// Opens the table in a file, which other processes may share, or makes one of its own.
     init(path: String?) {
       let file = path.map { unsafe open($0, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) } ?? -1
-      if file >= 0 { ftruncate(file, Self.cellCount) }
+      if file >= 0 { ftruncate(file, Self.byteCount) }
       let flags = file >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS
-      let start = unsafe mmap(nil, Self.cellCount, PROT_READ | PROT_WRITE, flags, file, 0)
+      let start = unsafe mmap(nil, Self.byteCount, PROT_READ | PROT_WRITE, flags, file, 0)
       guard let start = unsafe start, unsafe start != MAP_FAILED else {
         fatalError("no memory for the table of pairs")
       }
@@ -45,6 +48,15 @@
     private func count(_ cell: Int) {
       if cell < Self.firstThree, unsafe cells[cell] == 0 { newPairCount += 1 }
       if unsafe cells[cell] < .max { unsafe cells[cell] += 1 }
+    }
+
+    /// Counts the meetings of a schedule, and returns how many were the first of their kind.
+    func note(_ meetings: [Int]) -> Int {
+      meetings.count { meeting in
+        let cell = Self.cellCount + meeting
+        defer { unsafe cells[cell] = 1 }
+        return unsafe cells[cell] == 0
+      }
     }
 
     static func pair(_ first: Int, _ second: Int) -> Int {

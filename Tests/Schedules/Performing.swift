@@ -114,6 +114,10 @@
       removal.failed == 0 ? .number(removal.removed) : .failed("partly", remains: false)
     }
 
+    private static func done(_ removal: BulkRemoval) -> Call.Result {
+      removal.failed == 0 ? .done : .failed("partly", remains: false)
+    }
+
     /// Stores a value that a task writes in pieces.
     private func storeInPieces(
       _ operation: Scene.Operation, _ slot: Slot, _ value: Int
@@ -225,7 +229,7 @@
 
     /// Returns another cache with memory of the same process, or the same cache if there is none.
     private func other(than cache: Cache<[UInt8]>, _ call: Int) -> Cache<[UInt8]> {
-      let process = history.calls[call].process
+      let process = history.call(call).process
       for index in scene.caches.indices where scene.caches[index].process == process {
         if case .memory(let other)? = slot(index), other !== cache { return other }
       }
@@ -270,10 +274,10 @@
     ) throws -> Call.Result {
       let number = operation.number ?? 0
       switch operation.verb {
-      case .removeAll: _ = try slot.disk.removeAll()
+      case .removeAll: return Self.done(try slot.disk.removeAll())
       case .background:
         let progress = try slot.disk.removeAllInBackground()
-        if number > 0 { try progress.wait() }
+        if number > 0 { return Self.done(try progress.wait()) }
       case .trimCount: try slot.trim(toCount: number)
       case .trimSize: try slot.trim(toCost: number)
       case .trimAge: try slot.trim(toAge: .milliseconds(number))

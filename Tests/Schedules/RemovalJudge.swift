@@ -9,21 +9,15 @@
 
   // What left each tier at rest: what was counted, what was told, and why.
   extension SceneRun {
-    /// Checks that what a memory tier has kept and what has not left it is there, that each value
-    /// that left was told once, with the cause that was counted, and that the limits are those that
-    /// were set last.
+    /// Checks that what a memory tier has kept and what has not left it is there, and that the
+    /// limits are those that were set last.
     func judgeMemory(_ cache: Int) {
       guard case .memory(let front)? = slot(cache) else { return }
-      let told = takeMemoryRemovals(cache).map { causes(drained($0).map(\.cause)) }
       let (statistics, count) = (front.memory.statistics, front.memory.count)
       if statistics.stores - statistics.removals.values.reduce(0, +) != count {
         history.report(
           "the memory of cache \(cache) counts \(statistics.stores) stores and "
             + "\(statistics.removals) removals; \(count) values are there")
-      }
-      let counted = statistics.removals
-      if let told, told != counted {
-        history.report("the memory of cache \(cache) counts \(counted) and tells of \(told)")
       }
       let limits = front.memory.limits.withLock { $0 }
       let settings = front.memory.withStripe(at: 0) { $0.settings }
@@ -33,6 +27,19 @@
         != (expected.costLimit, expected.countLimit, expected.ageLimit)
       {
         history.report("the memory of cache \(cache) has other limits than were set: \(settings)")
+      }
+    }
+
+    /// Checks that each value that has left a memory tier was told once, with the cause that was
+    /// counted.
+    func judgeMemoryRemovals(_ cache: Int) {
+      guard case .memory(let front)? = slot(cache), let removals = takeMemoryRemovals(cache) else {
+        return
+      }
+      let told = causes(drained(removals).map(\.cause))
+      let counted = front.memory.statistics.removals
+      if told != counted {
+        history.report("the memory of cache \(cache) counts \(counted) and tells of \(told)")
       }
     }
 

@@ -28,11 +28,12 @@
           if slot(cache)?.disk.engine.withState({ $0.isScanned }) == true { judge(cache) }
         }
       }
-      readAll()
+      readAll("at rest")
       for cache in scene.caches.indices { inProcess(of: cache) { judge(cache) } }
       for cache in scene.caches.indices {
         inProcess(of: cache) {
           judgeMemory(cache)
+          judgeMemoryRemovals(cache)
           judgeRemovals(cache)
         }
       }
@@ -48,12 +49,42 @@
       judgeDescriptors()
     }
 
-    /// Compares the index of each engine that is at rest with the directory, between two rounds.
+    /// Judges what a round has left, as far as that takes little time.
     func judgeRound() {
-      let hasOutsider = scene.threads.contains { $0.cache == nil }
-      guard !isDisturbed, processCount == 1, !hasOutsider else { return }
+      guard isSweep else { return judgeIndexes() }
+      Scheduler.sleep(milliseconds: 300)
+      for cache in scene.caches.indices {
+        inProcess(of: cache) {
+          if let disk = slot(cache)?.disk, !isDisturbed { judgeWork(of: disk, cache) }
+        }
+        flush(cache)
+      }
+      // Before the reads, which mend what the index has wrong.
+      judgeIndexes()
+      judgeFiles()
+      readAll("between")
+      for cache in scene.caches.indices { inProcess(of: cache) { judgeMemory(cache) } }
+    }
+
+    /// Checks that no temporary file is left, and that limits are kept.
+    private func judgeFiles() {
+      guard killed.isEmpty, !isDisturbed else { return }
+      let left = RawFiles.names(in: path).filter { $0.hasPrefix(".larder-") }
+      if !left.isEmpty { history.report("after a round there are \(left)") }
       let files = entryFiles()
       for cache in scene.caches.indices {
+        guard processCount == 1 || hearsAll(cache) else { continue }
+        if let disk = slot(cache)?.disk { judgeLimits(disk, cache, files) }
+      }
+    }
+
+    /// Compares the index of each engine that is at rest with the directory.
+    private func judgeIndexes() {
+      let hasOutsider = scene.threads.contains { $0.cache == nil }
+      guard !isDisturbed else { return }
+      let isAlone = processCount == 1 && !hasOutsider
+      let files = entryFiles()
+      for cache in scene.caches.indices where isAlone || isSweep && hearsAll(cache) {
         inProcess(of: cache) {
           guard let disk = slot(cache)?.disk else { return }
           let known = disk.engine.withState { state -> [String: Int]? in
@@ -86,7 +117,7 @@
       }
     }
 
-    private func close(_ cache: Int) {
+    func close(_ cache: Int) {
       guard let slot = slot(cache) else { return }
       attempt("closing") {
         switch slot {
@@ -97,23 +128,24 @@
     }
 
     /// Lets each cache read every name twice: from memory if it is there, and from its file.
-    private func readAll() {
-      for (cache, spec) in scene.caches.enumerated() {
+    private func readAll(_ when: String) {
+      for cache in scene.caches.indices {
         inProcess(of: cache) {
           guard let slot = slot(cache) else { return }
           for name in scene.names {
-            read(name, .read, cache, spec.process, slot)
-            read(name, .whole, cache, spec.process, slot)
+            read(name, .read, when, cache, slot)
+            read(name, .whole, when, cache, slot)
           }
         }
       }
     }
 
     private func read(
-      _ name: Character, _ verb: Scene.Verb, _ cache: Int, _ process: Int, _ slot: Slot
+      _ name: Character, _ verb: Scene.Verb, _ when: String, _ cache: Int, _ slot: Slot
     ) {
       let call = history.begin(
-        Scene.Operation(verb: verb, name: name), thread: "at rest", process: process, cache: cache)
+        Scene.Operation(verb: verb, name: name), thread: when,
+        process: scene.caches[cache].process, cache: cache)
       attempt("reading at rest") {
         let bytes: [UInt8]?
         switch (verb, slot) {
@@ -128,16 +160,13 @@
     private func judge(_ cache: Int) {
       let spec = scene.caches[cache]
       guard let slot = slot(cache), !spec.mode.isReadOnly else { return }
-      let hasOutsider = scene.threads.contains { $0.cache == nil }
-      let isFollowing =
-        spec.coherence != .none && spec.mode != .exclusive || processCount == 1 && !hasOutsider
       attempt("counting at rest") {
         _ = try slot.disk.count()
         Scheduler.sleep(milliseconds: 3_000)
         try slot.disk.flush()
         let files = entryFiles()
         let total = files.values.reduce(0, +)
-        guard isFollowing, !isDisturbed else { return }
+        guard isFollowing(cache), !isDisturbed else { return }
         let (count, size) = (try slot.disk.count(), try slot.disk.totalSize())
         if count != files.count || size != total {
           history.report(
@@ -145,15 +174,7 @@
               + "there are \(files.count) of \(total)"
           )
         }
-        // A process that has stored nothing evicts for no limit. The last stored value is spared,
-        // also one of a neighbour with a larger limit.
-        let hasStored = slot.disk.statistics.stores > 0
-        if let limit = spec.options[.size], hasStored, total > limit, files.count > 1 {
-          history.report("cache \(cache): \(total) bytes at rest; the limit is \(limit)")
-        }
-        if let limit = spec.options[.count], hasStored, files.count > limit {
-          history.report("cache \(cache): \(files.count) entries at rest; the limit is \(limit)")
-        }
+        judgeLimits(slot.disk, cache, files)
         let listed = Set(try slot.disk.entries().map(\.name))
         if listed != Set(files.keys) {
           history.report(
@@ -161,6 +182,37 @@
         }
         judgeState(slot.disk, cache)
         judgeCounts(slot, cache, count)
+      }
+    }
+
+    /// Whether a cache hears of everything that happens in its directory.
+    private func isFollowing(_ cache: Int) -> Bool {
+      let spec = scene.caches[cache]
+      let hasOutsider = scene.threads.contains { $0.cache == nil }
+      return spec.coherence != .none && spec.mode != .exclusive
+        || processCount == 1 && !hasOutsider
+    }
+
+    /// Whether a cache hears at once of what other processes do.
+    private func hearsAll(_ cache: Int) -> Bool {
+      let spec = scene.caches[cache]
+      let losing: Set<Scene.Verb> = [.overflow, .stop, .replace]
+      return spec.coherence == .events && spec.mode == .shared && scene.early == 0
+        && !scene.threads.contains { $0.operations.contains { losing.contains($0.verb) } }
+    }
+
+    private func judgeLimits(_ disk: DiskCache, _ cache: Int, _ files: [String: Int]) {
+      let spec = scene.caches[cache]
+      guard isFollowing(cache), !isDisturbed, !spec.mode.isReadOnly else { return }
+      // A process that has stored nothing evicts for no limit. The last stored value is spared,
+      // also one of a neighbour with a larger limit.
+      guard disk.statistics.stores > 0 else { return }
+      let total = files.values.reduce(0, +)
+      if let limit = spec.options[.size], total > limit, files.count > 1 {
+        history.report("cache \(cache): \(total) bytes at rest; the limit is \(limit)")
+      }
+      if let limit = spec.options[.count], files.count > limit {
+        history.report("cache \(cache): \(files.count) entries at rest; the limit is \(limit)")
       }
     }
 

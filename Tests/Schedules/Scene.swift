@@ -101,7 +101,9 @@
       var parts = ["\(isCoarse ? "coarse" : "fine") early=\(early) with=\(String(initial))"]
       parts += caches.map(\.text)
       parts += threads.map { thread in
-        let subject = thread.cache.map { "\(thread.isFirst ? "q" : "c")\($0)" } ?? "out"
+        let subject =
+          thread.cache.map { "\(thread.isFirst ? "q" : "c")\($0)" }
+          ?? (thread.isFirst ? "qout" : "out")
         return ([subject] + thread.operations.map(\.text)).joined(separator: " ")
       }
       parts += failures.map {

@@ -59,6 +59,8 @@
       /// The removals that each cache has told of since it was opened.
       var removals: [RemovalEvents<DiskRemovalEvent>?] = []
       var round = 0
+      /// What the scene begins with.
+      var saved: [SavedFile] = []
       /// The removals that the memory tier of each cache has told of since it was opened.
       var memoryRemovals: [MemoryRemovals?] = []
     }
@@ -71,12 +73,14 @@
     let allowance: Allowance
     /// How often the threads run, one time after the other.
     let roundCount: Int
+    /// Whether every round begins with the same files.
+    let isSweep: Bool
     private let state: Synchronization.Mutex<State>
     private let latch = ScheduledLock()
 
-    init(_ scene: Scene, path: String, roundCount: Int = 1) {
+    init(_ scene: Scene, path: String, _ strategy: Strategy) {
       self.scene = scene
-      self.roundCount = roundCount
+      (roundCount, isSweep) = (strategy.roundCount, strategy.isSweep)
       self.path = path
       allowance = Allowance(scene)
       var state = State()
@@ -110,6 +114,7 @@
       prepare()
       for cache in scene.caches.indices { inProcess(of: cache) { open(cache) } }
       for round in 0..<roundCount {
+        if isSweep, round > 0 { beginAnew() }
         run(round)
         if round < roundCount - 1 { judgeRound() }
       }
@@ -128,7 +133,7 @@
       for thread in scene.threads.indices where !scene.threads[thread].isFirst { start(thread) }
       waitForThreads()
       // The threads of the library still interrupt each other.
-      Scheduler.sleep(milliseconds: roundCount > 1 ? 60 : 20)
+      Scheduler.sleep(milliseconds: roundCount > 1 && !isSweep ? 60 : 20)
       Scheduler.setQuiet(true)
       Scheduler.forgetFailures()
     }
@@ -139,11 +144,35 @@
         state.round = round
         state.isOver = scene.threads.map(\.isFirst)
       }
-      if round > 0 { inProcess(of: 0) { storeAgain(round) } }
+      if round > 0, !isSweep { inProcess(of: 0) { storeAgain(round) } }
       for (number, thread) in scene.threads.enumerated() where thread.isFirst {
-        guard let cache = thread.cache else { continue }
-        inProcess(of: cache) { performAll(of: number) }
+        if let cache = thread.cache {
+          inProcess(of: cache) { performAll(of: number) }
+        } else {
+          performAll(of: number)
+        }
       }
+    }
+
+    /// Closes all caches, and opens them on the files that the scene begins with.
+    private func beginAnew() {
+      for cache in scene.caches.indices { inProcess(of: cache) { close(cache) } }
+      for cache in scene.caches.indices { inProcess(of: cache) { release(cache) } }
+      Scheduler.sleep(milliseconds: 100)
+      for name in RawFiles.names(in: path) where name != "CACHEDIR.TAG" {
+        unlink("\(path)/\(name)")
+      }
+      for name in scene.names { unlink(movedPath(name)) }
+      history.beginRound()
+      let saved = state.withLock { $0.saved }
+      for file in saved {
+        let call = history.begin(
+          Scene.Operation(verb: .store, name: file.name, number: 100), thread: "before",
+          process: -1, cache: nil, value: file.value)
+        file.restore()
+        history.end(call, .stored)
+      }
+      for cache in scene.caches.indices { inProcess(of: cache) { open(cache) } }
     }
 
     /// Stores the initial values in an earlier process.
@@ -166,8 +195,18 @@
           history.end(call, .stored)
         }
         try cache.close()
+        if isSweep { save() }
       }
       Scheduler.sleep(milliseconds: 100)
+    }
+
+    /// Keeps what an earlier process has left, for the next rounds.
+    private func save() {
+      let ext = scene.caches.first?.options[.ext]
+      let saved = scene.initial.enumerated().map { index, name in
+        SavedFile("\(path)/\(SceneValue.fileName(name, ext: ext))", name, value: 9_001 + index)
+      }
+      state.withLock { $0.saved = saved }
     }
 
     func attempt(_ what: String, _ body: () throws -> Void) {

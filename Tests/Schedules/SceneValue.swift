@@ -171,4 +171,41 @@
       return true
     }
   }
+
+  /// The file of a value that a scene begins with.
+  struct SavedFile: Sendable {
+    let name: Character
+    let value: Int
+    private let path: String
+    private let bytes: [UInt8]
+    private var attribute = [UInt8](repeating: 0, count: 4_096)
+    private var status = stat()
+
+    /// Takes in a file as it is now.
+    init(_ path: String, _ name: Character, value: Int) {
+      (self.path, self.name, self.value) = (path, name, value)
+      bytes = RawFiles.bytes(path) ?? []
+      let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | 0o1000000)
+      defer { _ = close(descriptor) }
+      unsafe fstat(descriptor, &status)
+      let count = unsafe c_fgetxattr(descriptor, Self.attributeName, &attribute, attribute.count)
+      attribute.removeLast(attribute.count - max(0, count))
+    }
+
+    private static let attributeName = "user.larder"
+
+    /// Makes the file anew.
+    func restore() {
+      let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { return }
+      defer { _ = close(descriptor) }
+      _ = unsafe write(descriptor, bytes, bytes.count)
+      if !attribute.isEmpty {
+        _ = unsafe c_fsetxattr(descriptor, Self.attributeName, attribute, attribute.count, 0)
+      }
+      let times = [status.st_atim, status.st_mtim]
+      unsafe futimens(descriptor, times)
+      ScheduledFiles.touch(descriptor)
+    }
+  }
 #endif

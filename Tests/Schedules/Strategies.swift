@@ -52,14 +52,26 @@
 
     /// The threads of the scene begin anew some times, and each round has a strategy of its own.
     case rounds(Int)
+    /// The scene begins anew some times, each time with its first files and with caches that are
+    /// opened anew: in two orders without an interruption, and then with a cut each that is not
+    /// among the first `skipped`.
+    case sweep(count: Int, skipped: Int)
 
     /// How often the threads of a scene begin.
     var roundCount: Int {
-      if case .rounds(let count) = self { count } else { 1 }
+      switch self {
+      case .rounds(let count), .sweep(let count, _): count
+      default: 1
+      }
+    }
+
+    /// Whether each round has files and caches of its own.
+    var isSweep: Bool {
+      if case .sweep = self { true } else { false }
     }
 
     /// The point of a thread at which the others overtake it.
-    struct Cut: Sendable, Equatable {
+    struct Cut: Sendable, Hashable {
       let thread: Int
       /// Counted from 1, as far as the thread can be interrupted.
       let point: Int
@@ -79,6 +91,7 @@
       case .preemptions(let all):
         "at/" + all.map { "\($0.choice):\($0.thread)" }.joined(separator: ",")
       case .rounds(let count): "rounds/\(count)"
+      case .sweep(let count, let skipped): "sweep/\(count)/\(skipped)"
       case .cuts(let all):
         "cut/" + all.map { "\($0.thread):\($0.point)" }.joined(separator: ",")
       }
@@ -93,6 +106,8 @@
         self = .priorities(depth: numbers[0], length: numbers[1])
       case "pos" where parts.count == 1: self = .partialOrders
       case "rounds" where numbers.count == 1 && numbers[0] > 0: self = .rounds(numbers[0])
+      case "sweep" where numbers.count == 2 && numbers[0] > 0:
+        self = .sweep(count: numbers[0], skipped: numbers[1])
       case "at" where parts.count == 2:
         self = .preemptions(Self.pairs(parts[1]).map { Preemption(choice: $0, thread: $1) })
       case "cut" where parts.count == 2:
@@ -117,6 +132,7 @@
       case .preemptions(let all): BoundedWalk(all)
       case .cuts(let all): CutWalk(seed: seed, all, early: early)
       case .rounds: RoundWalk(seed: seed, early: early)
+      case .sweep(_, let skipped): SweepWalk(seed: seed, skipped: skipped, early: early)
       }
     }
   }
@@ -153,6 +169,16 @@
     mutating func lower(_ thread: Int) {
       lowest -= 1
       ofThreads[thread] = lowest
+    }
+
+    mutating func reverse() {
+      for thread in ofThreads.indices { ofThreads[thread] = 65 - ofThreads[thread] }
+    }
+
+    /// Lowers the priority of a line, one thread of which has gone on for long.
+    mutating func noteChoice(_ thread: Int, of line: Int, after current: Int?) {
+      sameCount = thread == current ? sameCount + 1 : 0
+      if sameCount > 400 { lower(line) }
     }
 
     mutating func choose(among runnable: UInt64, current: Int?) -> Int {
@@ -263,6 +289,124 @@
     mutating func choose(among runnable: UInt64, current: Int?) -> Int {
       inner.choose(among: runnable, current: current)
     }
+  }
+
+  /// A strategy of rounds that runs the threads in one order and in the reverse, without an
+  /// interruption, and then in each round with another cut of these two, until all had their turn.
+  ///
+  /// A cut names a line: a thread of the scene with the tasks that it starts and those that they
+  /// start, or a thread of the library; with some seeds every task has a line of its own. The
+  /// scheduler's numbers are no names, because a thread gets that of one that has ended, and each
+  /// part of a task is a thread.
+  private struct SweepWalk: SchedulingStrategy {
+    private var generator: SeededGenerator
+    /// The priorities of lines.
+    private var priorities: Priorities
+    private let first: Priorities
+    private var round = -1
+    private var number: Int
+    /// The line of each thread, and that of the thread at each point of the round.
+    private var lines = Self.oldLines
+    private var linesOfTasks: [UInt64: Int] = [:]
+    private var lineCount = 0
+    /// Whether each thread is the library's, or the first one, which starts those of the scene.
+    private var areLibrary = [Bool](repeating: true, count: 64)
+    /// Whether every task has a line of its own.
+    private let splitsTasks: Bool
+    private var linesOfPoints: [Int] = []
+    private var passed = [Int](repeating: 0, count: 64)
+    private var all: [Strategy.Cut] = []
+    private var cuts: [Strategy.Cut] = []
+    private let early: Int
+
+    /// The lines of the threads that were there before the round.
+    private static let oldLines = (0..<64).map { 63 - $0 }
+
+    init(seed: UInt64, skipped: Int, early: Int) {
+      generator = SeededGenerator(seed)
+      first = Priorities(&generator)
+      splitsTasks = generator.once(in: 3)
+      priorities = first
+      number = skipped
+      self.early = early
+    }
+
+    mutating func beginRound(after points: [Scheduler.PassedPoint]) {
+      round += 1
+      if round > 0 { learn(points) }
+      (lines, lineCount) = (Self.oldLines, 0)
+      areLibrary = [Bool](repeating: true, count: 64)
+      linesOfTasks.removeAll(keepingCapacity: true)
+      linesOfPoints.removeAll(keepingCapacity: true)
+      passed = [Int](repeating: 0, count: 64)
+      priorities = first
+      if round == 1 { priorities.reverse() }
+      guard round > 1 else { return }
+      priorities = Priorities(&generator)
+      cuts = drawn()
+      for (index, cut) in cuts.enumerated() { priorities.ofThreads[cut.thread] = 100 - index }
+    }
+
+    mutating func start(_ thread: Scheduler.NewThread) {
+      lines[thread.number] = line(of: thread)
+      if thread.task != 0 { linesOfTasks[thread.task] = lines[thread.number] }
+      areLibrary[thread.number] = thread.isLibrary
+    }
+
+    private mutating func line(of thread: Scheduler.NewThread) -> Int {
+      if let line = linesOfTasks[thread.task] { return line }
+      let isPart = !thread.isLibrary && !(splitsTasks && thread.task != 0)
+      if isPart, let parent = thread.parent, !areLibrary[parent] { return lines[parent] }
+      defer { lineCount += 1 }
+      return min(lineCount, 47)
+    }
+
+    /// Adds the cuts of a round to those that are to come, in a random order. Threads that are
+    /// interrupted reach what they do not where one follows the other.
+    private mutating func learn(_ points: [Scheduler.PassedPoint]) {
+      let known = Set(all)
+      let new = Strategy.Cut.all(
+        in: zip(points, linesOfPoints).map { point, line in
+          Scheduler.PassedPoint(thread: line, object: point.object, isLibrary: point.isLibrary)
+        })
+      let added = (new.callers + new.library).filter { !known.contains($0) }
+      if added.isEmpty { return }
+      let used = round > 2 ? min(number, all.count) : 0
+      all = all[..<used] + (all[used...] + added).shuffled(using: &generator)
+    }
+
+    /// Returns the next cut, and seldom a second one.
+    private mutating func drawn() -> [Strategy.Cut] {
+      guard !all.isEmpty else { return [] }
+      let next = all[number % all.count]
+      number += 1
+      return generator.once(in: 4) ? [next, generator.pick(all)] : [next]
+    }
+
+    mutating func pass(_ thread: Int) {
+      let line = lines[thread]
+      linesOfPoints.append(line)
+      passed[line] += 1
+      for cut in cuts where cut.thread == line && cut.point == passed[line] {
+        priorities.lower(line)
+      }
+    }
+
+    mutating func choose(among runnable: UInt64, current: Int?) -> Int {
+      // The threads of a line go on where they are, or in the order of their numbers.
+      var (best, rest) = (current ?? runnable.trailingZeroBitCount, runnable)
+      while rest != 0 {
+        let number = rest.trailingZeroBitCount
+        if priorities.ofThreads[lines[number]] > priorities.ofThreads[lines[best]] {
+          best = number
+        }
+        rest &= rest - 1
+      }
+      priorities.noteChoice(best, of: lines[best], after: current)
+      return best
+    }
+
+    mutating func comesEarly() -> Bool { early > 0 && generator.once(in: early) }
   }
 
   /// Partial order sampling (Yuan, Yang and Gu, 2018): each event has a random priority, and an

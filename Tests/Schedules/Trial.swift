@@ -36,7 +36,8 @@
     struct Verdict: Sendable {
       var outcome: Scheduler.Outcome
       var problems: [String]
-      var calls: [Call]
+      /// The calls, apart for each round that has caches of its own.
+      var rounds: [[Call]]
       var trace: [String] = []
 
       /// The kind of failure: the first words of the first problem.
@@ -61,7 +62,7 @@
     /// Runs the trial.
     func run(isTraced: Bool = false) -> Verdict {
       ScheduledFiles.begin(tick: scene.isCoarse ? 4_000_000 : 1)
-      let run = SceneRun(scene, path: Workplace.path, roundCount: strategy.roundCount)
+      let run = SceneRun(scene, path: Workplace.path, strategy)
       _ = ChoiceLog.take()
       let outcome = Scheduler.run(
         strategy.make(seed: seed, early: scene.early), pointLimit: Self.pointLimit,
@@ -81,10 +82,16 @@
         if outcome.mostIdlePoints > Self.idleLimit {
           problems.append("no progress: \(outcome.mostIdlePoints) points, and nothing has changed")
         }
-        problems += HistoryJudge(scene: scene, history: run.history, killed: run.killed).problems()
+        for history in run.history.rounds {
+          let judge = HistoryJudge(scene: scene, history: history, killed: run.killed)
+          let found = judge.problems()
+          problems += found
+          // What follows it tells nothing new.
+          if !found.isEmpty { break }
+        }
       }
       return Verdict(
-        outcome: outcome, problems: problems, calls: run.history.calls,
+        outcome: outcome, problems: problems, rounds: run.history.rounds.map(\.calls),
         trace: isTraced ? Scheduler.trace : [])
     }
   }
@@ -147,7 +154,9 @@
     }
 
     private static func start(_ job: UnownedJob) {
-      Scheduler.spawn("task") { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
+      Scheduler.spawn("task", task: Scheduler.task(of: job)) {
+        job.runSynchronously(on: executor.asUnownedTaskExecutor())
+      }
     }
 
     private final class JobThreads: TaskExecutor {

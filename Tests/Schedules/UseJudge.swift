@@ -14,7 +14,7 @@
       let spec = scene.caches[cache]
       guard let granularity = spec.options[.granularity], !isDisturbedForUses else { return }
       let calls = history.calls
-      let start = flush.map { calls[$0].start } ?? .max
+      let start = flush.map { history.call($0).start } ?? .max
       for name in scene.names {
         guard let use = calls.last(where: { isUse($0, of: name, before: start, calls) }),
           case .found(let value) = use.result
@@ -41,7 +41,7 @@
     /// they and its value take more than 1.1 times the limit.
     func judgeRoom(since store: Int, _ cache: Int) {
       let calls = history.calls
-      let call = calls[store]
+      let call = history.call(store)
       guard processCount == 1, scene.failures.isEmpty,
         !scene.threads.contains(where: { $0.cache == nil }),
         let limit = scene.caches[cache].options[.size],

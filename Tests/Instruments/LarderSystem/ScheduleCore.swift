@@ -65,6 +65,11 @@
     var failures: [Failure] = []
     /// The points that could have been interrupted, in their order.
     private var passed: [Scheduler.PassedPoint] = []
+    /// Who has reached each object last, and where.
+    private var visits: [Int: (thread: Int, site: Int)] = [:]
+    private var meetings: [Int] = []
+    /// The last schedule that had each meeting.
+    private var met = [Int](repeating: 0, count: Scheduler.meetingCount)
     private var processCount = 0
     private var firstProcess = 0
     private var isEndless = false
@@ -94,6 +99,8 @@
       (trace, hash, preemptionCount, failures) = ([], 14_695_981_039_346_656_037, 0, [])
       choiceCount = 0
       passed.removeAll(keepingCapacity: true)
+      visits.removeAll(keepingCapacity: true)
+      meetings.removeAll(keepingCapacity: true)
       longestSpin = ("", 0)
       (idlePoints, mostIdlePoints) = (0, 0)
       (runnable, nextDeadline, idleTime) = (0, nil, 0)
@@ -118,6 +125,7 @@
       outcome.pointCount = stepCount
       outcome.choiceCount = choiceCount
       outcome.passed = passed
+      outcome.meetings = meetings
       outcome.traceHash = hash
       outcome.preemptionCount = preemptionCount
       running = nil
@@ -125,7 +133,7 @@
     }
 
     mutating func spawn(
-      _ label: String, process: Int, _ body: @escaping @Sendable () -> Void
+      _ label: String, process: Int, task: UInt64 = 0, _ body: @escaping @Sendable () -> Void
     ) -> ScheduleCarrier {
       let carrier = carriers.popLast() ?? ScheduleCarrier()
       carrier.take(body)
@@ -142,6 +150,11 @@
       }
       runnable |= 1 << UInt64(number)
       if running == nil { running = number }
+      if !isQuiet {
+        strategy.start(
+          Scheduler.NewThread(
+            number: number, parent: running, task: task, isLibrary: label == "thread"))
+      }
       if isTraced { add("starts \(label) as thread \(number)") }
       return carrier
     }
@@ -165,8 +178,12 @@
 
     /// Counts a point, and chooses the next thread.
     ///
-    /// - Parameter place: The place in the source and what the thread reaches there, for the trace.
-    mutating func step(_ kind: SchedulePoint, _ object: Int, _ place: String) -> Scheduler.Move {
+    /// - Parameters:
+    ///   - site: A number of the place in the source.
+    ///   - place: The place in the source and what the thread reaches there, for the trace.
+    mutating func step(
+      _ kind: SchedulePoint, _ object: Int, _ site: Int, _ place: String
+    ) -> Scheduler.Move {
       guard let current = running else { return .stay }
       stepCount += 1
       noteSpin(current, kind)
@@ -176,6 +193,7 @@
         let isLibrary = threads[current].label == "thread"
         passed.append(
           Scheduler.PassedPoint(thread: current, object: kind.object(object), isLibrary: isLibrary))
+        noteMeeting(current, at: kind.object(object), kind.site(site))
       }
       now += Self.pointTime
       if isTraced { add(kind.text + place) }
@@ -186,6 +204,19 @@
         return .over(from: threads[current].carrier)
       }
       return handOver(from: threads[current].carrier)
+    }
+
+    /// Notes which place another thread has passed last at the same object.
+    private mutating func noteMeeting(_ current: Int, at object: Int, _ site: Int) {
+      guard object != 0, let last = visits.updateValue((current, site), forKey: object),
+        last.thread != current
+      else { return }
+      var word = UInt64(bitPattern: Int64(last.site &* 31 &+ site)) &* 0x9E37_79B9_7F4A_7C15
+      word ^= word >> 29
+      let meeting = Int(word % UInt64(Scheduler.meetingCount))
+      if met[meeting] == number { return }
+      met[meeting] = number
+      meetings.append(meeting)
     }
 
     /// Counts the points that a thread passes without a wait and without a system call.

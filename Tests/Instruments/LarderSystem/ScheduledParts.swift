@@ -73,4 +73,8 @@
     _ name: UnsafePointer<CChar>, _ count: Int, _ buffer: UnsafeMutablePointer<CChar>?,
     _ size: UnsafeMutablePointer<Int>?, _ flags: UInt32
   ) -> UnsafeMutablePointer<CChar>?
+
+  /// Returns the number of the task of a job. From Swift's library of tasks.
+  @_extern(c, "swift_task_getJobTaskId")
+  func c_jobTask(_ job: UnsafeRawPointer) -> UInt64
 #endif

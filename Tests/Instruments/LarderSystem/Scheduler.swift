@@ -39,6 +39,8 @@
       package var passed: [PassedPoint] = []
       /// The number of times that a thread was interrupted at a point.
       package var preemptionCount = 0
+      /// The meetings of two threads, each a number below ``Scheduler/meetingCount``.
+      package var meetings: [Int] = []
     }
 
     /// A point that a thread has passed, and what it reached there: 0 for nothing that another
@@ -47,6 +49,25 @@
       package let thread: Int
       package let object: Int
       /// Whether the thread is one that the library has started for itself.
+      package let isLibrary: Bool
+
+      package init(thread: Int, object: Int, isLibrary: Bool) {
+        (self.thread, self.object, self.isLibrary) = (thread, object, isLibrary)
+      }
+    }
+
+    /// The bound of the numbers of meetings. A meeting is a place in the sources, and the place at
+    /// which another thread reached the same object next; some share a number.
+    package static let meetingCount = 1 << 16
+
+    /// A thread that begins, by its number.
+    package struct NewThread: Sendable {
+      package let number: Int
+      /// The thread that starts it.
+      package let parent: Int?
+      /// The task of which it runs a part; 0 for none.
+      package let task: UInt64
+      /// Whether it is one that the library starts for itself.
       package let isLibrary: Bool
     }
 
@@ -105,8 +126,15 @@
       if traces.load(ordering: .relaxed) {
         place = (type.map { " of \($0)" } ?? "") + " at \(file):\(line)" + Backtrace.callers()
       }
-      move(core.withLock { [place] in $0.step(kind, object, place) })
+      let site = unsafe Int(bitPattern: file.utf8Start) &- firstSite &+ line &* 4_099
+      move(core.withLock { [place] in $0.step(kind, object, site, place) })
     }
+
+    /// The address of a text of the program, from which those of the names of files are counted.
+    private static let firstSite = {
+      let name: StaticString = #fileID
+      return unsafe Int(bitPattern: name.utf8Start)
+    }()
 
     /// Whether the running schedule is traced.
     private static let traces = Synchronization.Atomic<Bool>(false)
@@ -141,9 +169,15 @@
 
     /// Starts a thread in the caller's process, or in another one.
     package static func spawn(
-      _ label: String, process: Int? = nil, _ body: @escaping @Sendable () -> Void
+      _ label: String, process: Int? = nil, task: UInt64 = 0,
+      _ body: @escaping @Sendable () -> Void
     ) {
-      _ = core.withLock { $0.spawn(label, process: process ?? $0.process, body) }
+      _ = core.withLock { $0.spawn(label, process: process ?? $0.process, task: task, body) }
+    }
+
+    /// The number of the task that a job is a part of.
+    package static func task(of job: UnownedJob) -> UInt64 {
+      unsafe c_jobTask(unsafeBitCast(job, to: UnsafeRawPointer.self))
     }
 
     /// Ends the caller's thread. Called by carriers after the thread's body has returned.
@@ -294,6 +328,9 @@
     /// Takes notice that a thread is at a point where it can be interrupted.
     mutating func pass(_ thread: Int)
 
+    /// Takes notice of a new thread.
+    mutating func start(_ thread: Scheduler.NewThread)
+
     /// Takes notice that the threads of a scene begin anew, and what the round before passed.
     mutating func beginRound(after passed: [Scheduler.PassedPoint])
   }
@@ -301,6 +338,7 @@
   extension SchedulingStrategy {
     package mutating func reach(_ thread: Int, _ object: Int) {}
     package mutating func pass(_ thread: Int) {}
+    package mutating func start(_ thread: Scheduler.NewThread) {}
     package mutating func beginRound(after passed: [Scheduler.PassedPoint]) {}
   }
 
@@ -327,6 +365,11 @@
     /// The object that the action concerns: all system calls concern the file system.
     func object(_ given: Int) -> Int {
       if case .call = self { -1 } else { given }
+    }
+
+    /// The place of a point: of a system call the call, because all have the same place.
+    func site(_ given: Int) -> Int {
+      if case .call = self { Int(code % 1_000_003) } else { given }
     }
 
     var code: UInt64 {

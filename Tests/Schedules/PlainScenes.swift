@@ -1,0 +1,211 @@
+#if LARDER_SCHEDULES
+  @testable import LarderDisk
+  @testable import LarderSystem
+
+  /// A generator of plain scenes: two or three threads with one or two operations of a theme, in a
+  /// state in which these have something to do. The fewer choices there are, the more of them are
+  /// right by chance.
+  struct PlainScenes {
+    private var generator: SeededGenerator
+
+    init(seed: UInt64) { generator = SeededGenerator(seed &+ 211) }
+
+    mutating func make() -> Scene {
+      let theme = generator.pick(Theme.all)
+      var scene = Scene()
+      scene.isCoarse = generator.once(in: 8)
+      if generator.once(in: 32) { scene.early = 64 }
+      addCaches(theme, &scene)
+      addStart(theme, &scene)
+      let count = generator.pick([2, 2, 2, 3, 3])
+      var mustBeOutside = theme.hasOutsider
+      if mustBeOutside, generator.once(in: 2) {
+        addThread(nil, theme, length: 1, isFirst: true, &scene)
+        mustBeOutside = false
+      }
+      for number in 0..<count {
+        let isOutside =
+          number > 0 && (mustBeOutside || !theme.outside.isEmpty && generator.once(in: 4))
+        if isOutside { mustBeOutside = false }
+        let own = number < scene.caches.count ? number : generator.below(scene.caches.count)
+        // What the others do runs as a whole where the first is interrupted.
+        let length = generator.pick(number == 0 ? [1, 1, 2] : [1, 1, 2, 2, 3])
+        addThread(isOutside ? nil : own, theme, length: length, &scene)
+      }
+      if !theme.failures.isEmpty, generator.once(in: 5) { addFailure(theme, &scene) }
+      return scene
+    }
+
+    private mutating func addCaches(_ theme: Theme, _ scene: inout Scene) {
+      let relation = generator.pick(theme.relations)
+      var spec = Scene.CacheSpec()
+      spec.isDisk = generator.below(8) < (theme.needsMemory ? 1 : 4)
+      spec.coherence = generator.pick(Setting.coherences).1
+      if relation != .twoProcesses, generator.once(in: 6) { spec.mode = .exclusive }
+      if let options = theme.options {
+        let choice = generator.pick(options)
+        spec.options[choice.0] = choice.1
+      }
+      if generator.once(in: 5) {
+        let choice = generator.pick(Setting.options)
+        spec.options[choice.option] = choice.value
+      }
+      scene.caches = [spec]
+      switch relation {
+      case .twoObjects: spec.isDisk = generator.below(8) < (theme.needsMemory ? 1 : 4)
+      case .twoExtensions: spec.options[.ext] = 1
+      case .twoProcesses:
+        if !generator.once(in: 4) { spec.options = [:] }
+        spec.process = 1
+        spec.coherence = generator.pick(Setting.coherences).1
+        spec.isDisk = generator.once(in: 2)
+      default: return
+      }
+      scene.caches.append(spec)
+    }
+
+    /// Adds what an earlier process has left, and what the first cache has done.
+    private mutating func addStart(_ theme: Theme, _ scene: inout Scene) {
+      scene.initial = generator.pick([[], ["a"], ["a"]])
+      if theme.nameCount > 1, generator.once(in: 3) { scene.initial = ["a", "b"] }
+      let text =
+        generator.once(in: 8)
+        ? generator.pick(Setting.states).text
+        : generator.pick(theme.states)
+      let operations = text.split(separator: " ").compactMap { Scene.Operation($0) }
+      if operations.isEmpty { return }
+      scene.threads.append(Scene.ThreadSpec(cache: 0, operations: operations, isFirst: true))
+    }
+
+    /// - Parameter cache: Nil for an outsider.
+    private mutating func addThread(
+      _ cache: Int?, _ theme: Theme, length: Int, isFirst: Bool = false, _ scene: inout Scene
+    ) {
+      let letters = cache == nil ? theme.outside : theme.verbs
+      let operations = (0..<length).map { _ in
+        let move = move(of: cache, among: letters, scene)
+        return spelled(move, theme, scene)
+      }
+      scene.threads.append(
+        Scene.ThreadSpec(cache: cache, operations: operations.compactMap(\.self), isFirst: isFirst))
+    }
+
+    private mutating func move(of cache: Int?, among letters: String, _ scene: Scene) -> Move {
+      let isExclusive = scene.caches.contains { $0.mode == .exclusive }
+      let moves = Move.verbs[cache == nil ? 1 : 0]
+      while true {
+        let letter = generator.pick(Array(letters))
+        // Seldom any.
+        let isAny = cache != nil && generator.once(in: 12)
+        guard
+          let some = isAny
+            ? generator.pick(moves) : moves.first(where: { $0[0].text.first == letter })
+        else { continue }
+        let move = generator.once(in: 2) ? some[0] : generator.pick(some)
+        if move.needsMemory, let cache, scene.caches[cache].isDisk { continue }
+        if isExclusive, move.verb == .plant || move.verb == .moveIn { continue }
+        return move
+      }
+    }
+
+    private mutating func spelled(
+      _ move: Move, _ theme: Theme, _ scene: Scene
+    ) -> Scene.Operation? {
+      let name = generator.once(in: theme.nameCount > 1 ? 2 : 8) ? "b" : "a"
+      if move.namesProcess {
+        return Scene.Operation("\(move.text.prefix(1))\(generator.pick(scene.caches).process)")
+      }
+      return Scene.Operation(Substring(move.text.replacing("?", with: name)))
+    }
+
+    private mutating func addFailure(_ theme: Theme, _ scene: inout Scene) {
+      let (call, errnos) = generator.pick(theme.failures)
+      scene.failures = [
+        Scene.FailureSpec(
+          process: 0, call: call, n: 1 + generator.below(3),
+          count: generator.pick([1, 1, 2, 1_000]), errno: generator.pick(errnos))
+      ]
+    }
+  }
+
+  /// Operations that meet in one part of the library, with what brings them there.
+  private struct Theme {
+    /// The letters of a cache's operations, more often those that are there more than once.
+    let verbs: String
+    /// The letters of an outsider's operations.
+    var outside = ""
+    /// Whether there is always an outsider.
+    var hasOutsider = false
+    /// One of these is set; none if nil.
+    var options: [(Scene.Option, Int)]?
+    /// What the first cache has done before.
+    var states = ["", "N", "Sa100"]
+    var relations: [Setting] = [.oneObject, .oneObject, .oneObject, .twoObjects, .twoProcesses]
+    var nameCount = 1
+    var failures: [(SystemCall, [Int32])] = []
+
+    var needsMemory: Bool { verbs.contains { "OM~&".contains($0) } }
+
+    static let all = [
+      loads, refreshes, nested, refused, limits, limits, clears, scans, memory, behind, lifetimes,
+      files, directories, anything,
+    ]
+
+    private static let loads = Theme(
+      verbs: "OOOKJcIDDSXRej", states: ["", "", "Sa100", "Sa100 Da"],
+      relations: [.oneObject, .oneObject, .oneObject, .twoObjects])
+
+    /// Behind an expired value.
+    private static let refreshes = Theme(
+      verbs: "~~~JJOIcSDR", states: ["Qa100 P1500", "Qa100 N P1500"],
+      relations: [.oneObject, .oneObject, .oneObject, .twoObjects])
+
+    private static let nested = Theme(
+      verbs: "&&&OJ", states: ["", "", "Sa100"], relations: [.twoObjects], nameCount: 2)
+
+    /// Loads of what is not stored.
+    private static let refused = Theme(
+      verbs: "OOOIKSSWaDR", options: [(.admit, 150), (.admit, 150), (.size, 250)])
+
+    private static let limits = Theme(
+      verbs: "SSSSSWaATTUdENnRO",
+      options: [(.count, 1), (.count, 1), (.count, 2), (.size, 150), (.size, 250), (.target, 100)],
+      states: ["Sa100", "Sa100", "Sa100 N", "Sa100 Sb100 N"],
+      relations: [.oneObject, .oneObject, .twoObjects, .twoProcesses, .twoProcesses],
+      nameCount: 2)
+
+    private static let clears = Theme(
+      verbs: "XXXBBBjxSSSDOARGN", outside: "r",
+      options: [(.behind, 1_000), (.aside, 1), (.size, 250)],
+      states: ["", "N", "Sa100", "Sa100 N"], failures: [(.unlinkat, [5, 13])])
+
+    private static let scans = Theme(
+      verbs: "NNnnnZLDDSSXeTC", outside: "rtuohlwyz", states: ["", "", "N", "Sa100"],
+      failures: [(.readdir, [5]), (.openat, [24, 5]), (.fstatat, [5, 12])])
+
+    private static let memory = Theme(
+      verbs: "MMggppSSODRXT", options: [(.memory, 1), (.age, 1_000), (.aside, 1)],
+      relations: [.oneObject, .oneObject, .oneObject, .twoObjects])
+
+    /// Values that wait to be written.
+    private static let behind = Theme(
+      verbs: "SSSSGGCXDRQBFAW", options: [(.behind, 100), (.behind, 1_000)],
+      states: ["", "", "N", "Sa100 Da"],
+      failures: [(.linkat, [28, 2]), (.renameat, [28, 5]), (.write, [28, 5]), (.unlinkat, [5])])
+
+    private static let lifetimes = Theme(
+      verbs: "QQEEYf~IRVSeD", options: [(.granularity, 0), (.granularity, 5)],
+      states: ["Qa100 N P1500", "Qa100 P1500", "Sa100 P12 Ra"])
+
+    private static let files = Theme(
+      verbs: "FFVKvSSDWaq", outside: "iryz", options: [(.durable, 1), (.aside, 1)],
+      failures: [(.fsync, [5]), (.read, [5]), (.fstat, [5])])
+
+    private static let directories = Theme(
+      verbs: "SSSRRXDGNOBFT", outside: "m", hasOutsider: true,
+      relations: [.oneObject, .oneObject, .twoObjects, .twoProcesses])
+
+    private static let anything = Theme(
+      verbs: String(Move.verbs[0].compactMap(\.first?.text.first)), nameCount: 2)
+  }
+#endif
