@@ -16,8 +16,7 @@ struct Directives: Sendable {
   ]
   /// The numbers of directives, or 0. A list, because a few are found faster than by a hash.
   private var values: [(name: String, number: Int)] = []
-  /// The fields that `no-cache` and `private` name: not used again without validation, and not
-  /// stored by a shared cache.
+  /// The fields that `no-cache` and `private` name: not used unvalidated, and not stored if shared.
   private(set) var named: [String: [String]] = [:]
 
   /// Whether a directive is there that is not limited to some fields.
@@ -30,8 +29,7 @@ struct Directives: Sendable {
   init(_ field: String, isOfRequest: Bool = false) {
     for member in Fields.members(of: field) {
       let (name, text) = member.split(at: "=")
-      // A space before the sign is against the grammar. The directive is meant all the same, and
-      // its value is not believed.
+      // A space before the sign is wrong: the directive counts all the same, without its value.
       let known = name[...].trimmed
       let value = text.map { name != known ? "" : $0.isToken ? $0 : $0.unquoted ?? "" }
       add(known.lowercased(), value, isOfRequest)
@@ -76,8 +74,7 @@ struct Directives: Sendable {
   private mutating func add(_ name: String, _ value: String?, _ isOfRequest: Bool = false) {
     guard let kind = Self.kinds[name] else { return }
     let fields = kind == .names && !isOfRequest ? Fields.members(of: value?.lowercased() ?? "") : []
-    // A directive that names a field which rules holds for all fields: without that one the
-    // judgement would be another.
+    // One that names a field which rules holds for all: without that, the judgement is another.
     let isLimited = !fields.isEmpty && fields.allSatisfy { $0.isToken && !$0.isRule }
     if isLimited { return named[name, default: []] += fields }
     let isAny = name == "max-stale" && value == nil

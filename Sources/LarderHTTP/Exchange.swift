@@ -22,13 +22,14 @@ struct Exchange: Sendable {
   var variant = Variant(lines: [])
   /// Why it would have gone to the origin each time that it has waited for another request.
   var waits: [HTTPCache.Reason] = []
+  /// Whether it may wait once more.
+  var mayWait = true
   /// Its flight in ``Flights``, from when it asks the origin.
   var flight: UInt64 = 0
   /// Whether the origin is not asked on behalf of others: the response is not stored.
   var isAlone = false
 
   mutating func answer() async throws -> Response {
-    var mayWait = true
     while true {
       let endCount = cache.flights.endCount.load(ordering: .relaxed)
       let before = usable?.stored.received
@@ -38,33 +39,38 @@ struct Exchange: Sendable {
       let time = cache.now
       switch policy.action(for: request, stored: usable?.stored, at: time) {
       case .serve: return serve(at: time)
-      case .serveStaleAndRefresh:
-        if request.method == "GET" { refresh() }
-        return serve(at: time)
+      case .serveStaleAndRefresh: return serve(at: time, refreshing: request.method == "GET")
       case .gatewayTimeout: return refusal
-      case .validate, .forward: break
-      }
-      let isDemanded = ["no-cache", "max-age", "min-fresh"].contains(where: request.control.has)
-      if usable != nil, isDemanded { reason = .request }
-      // HEAD, and a part of what is not stored, are not asked for on behalf of others.
-      let isPart = request.fields.contains("range")
-      guard request.method == "GET", usable != nil || !isPart else { return try await passBy() }
-      let shares = mayWait && !isPart && !request.isPersonal
-      switch await cache.flights.join(request, key, variant, shares, after: endCount) {
-      case .asks(let flight): return try await ask(flight)
-      case .looks(let again): (waits, mayWait) = (waits + [reason], again && waits.count < 3)
-      case .fails(let error):
-        (waits, mayWait) = (waits + [reason], false)
-        if let stale = staleAnswer() { return stale }
-        if let error { throw error }
+      case .validate, .forward: if let answer = try await fetch(after: endCount) { return answer }
       }
     }
   }
 
-  /// The answer to a request that must not be forwarded.
-  private var refusal: Response { saying("detail=only-if-cached", in: Response(status: 504)) }
+  /// Asks the origin, or waits and returns nil. Not in ``answer()``, whose frame each hit makes.
+  private mutating func fetch(after endCount: UInt64) async throws -> Response? {
+    let isDemanded = ["no-cache", "max-age", "min-fresh"].contains(where: request.control.has)
+    if usable != nil, isDemanded { reason = .request }
+    // HEAD, a part of what is not stored, and what no file can name are not asked for others. No
+    // such URL is stored, and a hit sends nothing on, so it need not look at each byte.
+    let isPart = request.fields.contains("range")
+    guard request.isPlain, usable != nil || !isPart else { return try await passBy() }
+    let shares = mayWait && !isPart && !request.isPersonal
+    switch await cache.flights.join(request, key, variant, shares, after: endCount) {
+    case .asks(let flight): return try await ask(flight)
+    case .looks(let again): (waits, mayWait) = (waits + [reason], again && waits.count < 3)
+    case .fails(let error):
+      (waits, mayWait) = (waits + [reason], false)
+      if let stale = staleAnswer() { return stale }
+      if let error { throw error }
+    }
+    return nil
+  }
 
-  private func serve(at time: Timestamp) -> Response {
+  /// The answer to a request that must not be forwarded.
+  private var refusal: Response { said("detail=only-if-cached", Response(status: 504)) }
+
+  private func serve(at time: Timestamp, refreshing: Bool = false) -> Response {
+    if refreshing { refresh() }
     guard let (stored, body, _) = usable else { return Response(status: 504) }
     let rest = -stored.staleness(policy, at: time)
     cache.counters.withLock {
@@ -72,8 +78,8 @@ struct Exchange: Sendable {
       if !waits.isEmpty { $0.collapsed += 1 }
     }
     let answer = stored.response(to: request, body, at: time)
-    return saying(
-      "\(waits.first.map { "fwd=\($0.rawValue); collapsed" } ?? "hit"); ttl=\(rest)", in: answer)
+    return said(
+      "\(waits.first.map { "fwd=\($0.rawValue); collapsed" } ?? "hit"); ttl=\(rest)", answer)
   }
 
   /// Returns what is stored, if it may answer although the origin has failed.
@@ -97,9 +103,6 @@ struct Exchange: Sendable {
 
   /// Asks the origin what is not asked on behalf of others, with the client's own conditions.
   mutating func passBy() async throws -> Response {
-    // No line of the request ends elsewhere than the client means. Source: RFC 9110, 5.5.
-    let lines = ["A": request.method + request.authority + request.target] as Fields
-    guard request.fields.adding(lines).areValid else { return Response(status: 400) }
     if request.control.has("only-if-cached") { return refusal }
     isAlone = true
     return try await ask(await cache.flights.start(key, variant, isShared: false))
@@ -112,7 +115,7 @@ struct Exchange: Sendable {
     let sent = cache.now
     cache.counters.withLock { $0.forwarded[reason, default: 0] += 1 }
     do {
-      var response = try await forwarding(asked)
+      var response = asked.isSound ? try await forwarding(asked) : Response(status: 400)
       if !response.hasValidHead { response = Response(status: 502) }
       // Source: RFC 9110, 6.6.1, 7.6.1.
       response.fields = response.fields.withoutHopByHop
@@ -146,7 +149,7 @@ struct Exchange: Sendable {
       // What is not stored, because it is for this client alone, goes to this client.
       let own = response.fields.removing(new.fields.map(\.name) + Response.ofBody)
       if isKept { answer.fields = answer.fields.adding(own) }
-      return saying("fwd=\(reason.rawValue); fwd-status=304\(isKept ? "; stored" : "")", in: answer)
+      return said("fwd=\(reason.rawValue); fwd-status=304\(isKept ? "; stored" : "")", answer)
     case .store, .pass(keepsPrevious: false): if !isAlone { await removeUsable() }
     case .pass: break
     case .invalidate(let urls):
@@ -157,14 +160,14 @@ struct Exchange: Sendable {
     let tells = !isError && !asked.isPersonal
     guard !isAlone, await cache.flights.headCame(flight, stored?.variant, tells), let stored else {
       await cache.flights.end(flight, .looks(mayWait: false))
-      return passed(response, isStored: false)
+      return passed(response)
     }
     return await keep(response, length, stored)
   }
 
   /// Stores a response, now if its body is small and known, or else as it goes to the client.
   private func keep(_ response: Response, _ length: Int?, _ stored: Stored) async -> Response {
-    var answer = passed(response, isStored: true)
+    var answer = passed(response, "; stored")
     let largest = Stored.Content.largestInline
     if let bytes = response.body.bytes, bytes.count == length, bytes.count <= largest {
       await publish(stored.with(.bytes(bytes)))
@@ -178,17 +181,15 @@ struct Exchange: Sendable {
   }
 
   /// Returns the origin's response as a client gets it, by its conditions if the origin saw none.
-  private func passed(_ response: Response, isStored: Bool) -> Response {
+  private func passed(_ response: Response, _ end: String = "") -> Response {
     var answer = response
     if !isAlone { answer.meetConditions(of: request, at: cache.now.seconds) }
-    let state = "\(response.status)\(isStored ? "; stored" : "")"
-    return saying("fwd=\(reason.rawValue); fwd-status=\(state)", in: answer)
+    return said("fwd=\(reason.rawValue); fwd-status=\(response.status)\(end)", answer)
   }
 
   /// Returns a response with what this cache did, if the configuration names it. RFC 9211, 2.
-  private func saying(_ text: @autoclosure () -> String, in response: Response) -> Response {
+  private func said(_ text: @autoclosure () -> String, _ response: consuming Response) -> Response {
     guard let name = cache.configuration.cacheStatusName else { return response }
-    var response = response
     // A token of RFC 9651, or else a string.
     let string = name.filter { (" "..."~").contains($0) && $0 != "\"" && $0 != "\\" }
     let quoted = name.isToken && name.first?.isLetter == true ? name : "\"\(string)\""

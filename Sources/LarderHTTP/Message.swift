@@ -39,13 +39,18 @@ extension HTTPCache {
       return Directives(fields["cache-control"] ?? (isForced ? "no-cache" : ""), isOfRequest: true)
     }
 
-    /// Whether the origin alone can answer: a body follows, a condition concerns its own state, URL
-    /// and fields cannot stand in the lines of a file, or the authority would end in the path.
-    var isForOrigin: Bool {
-      hasBody || fields.contains("if-match") || fields.contains("if-unmodified-since")
-        || !fields.areValid || authority.hasControls || target.hasControls
-        || authority.utf8.contains { [35, 47, 63, 64, 92].contains($0) } || target.utf8.contains(35)
+    /// Whether the origin alone can answer: a body follows, or a condition concerns its own state.
+    var isForOrigin: Bool { hasBody || Self.preconditions.contains(where: fields.contains) }
+    private static let preconditions = ["if-match", "if-unmodified-since"]
+
+    /// Whether this is GET, a file can name the URL, and the authority does not end in the path.
+    var isPlain: Bool {
+      method == "GET" && !authority.hasControls && !target.hasControls && !target.utf8.contains(35)
+        && !authority.utf8.contains { [35, 47, 63, 64, 92].contains($0) }
     }
+
+    /// Whether no line of the head ends elsewhere than the client means. Source: RFC 9110, 5.5.
+    var isSound: Bool { fields.adding(["A": method + authority + target]).areValid }
 
     /// Whether the response concerns one user alone, or is not to be stored for this one.
     var isPersonal: Bool { fields.contains("authorization") || control.has("no-store") }
@@ -138,8 +143,7 @@ struct URLReference {
     self.init(String(url.1), "/\(url.2)")
   }
 
-  /// Returns the URL that a reference in this URL's response means, if it has the same origin.
-  /// Source: RFC 3986, 5.2; RFC 9111, 4.4.
+  /// Returns what a reference in the response means, if of the same origin. RFC 3986, 5; 9111, 4.4.
   func resolving(_ reference: String) -> URLReference? {
     let scheme = reference.hasPrefix("//") ? origin.prefix { $0 != "/" } : ""
     if let other = URLReference(scheme + reference) { return other.origin == origin ? other : nil }

@@ -13,8 +13,7 @@ extension HTTPCache {
     public var targetedFields: [String] = []
     /// Whether a response with `Set-Cookie` that says how long it is fresh is stored; the default.
     public var storesSetCookie = true
-    /// How long past its freshness a response is served if the origin fails and the response says
-    /// nothing of that. The default is zero.
+    /// How long a stale response is served if the origin fails, unless it says so; zero by default.
     public var staleIfError = Duration.zero
 
     /// Creates the rules of a shared cache.
