@@ -167,7 +167,9 @@ extension `An eviction` {
     let cache = try filled(10) { $0.coherence = .none }
     let (gate, isFirst) = (Gate(), Counter())
     let change: @Sendable () -> Void = { [scene] in
-      guard let name = cache.engine.withState({ $0.evictions.names.first }) else { return }
+      // Alone, so that it is the victim of this thread.
+      let names = cache.engine.withState { $0.evictions.names }
+      guard let name = names.first, names.count == 1 else { return }
       isFirst.add()
       guard isFirst.value == 1 else { return }
       gate.pass()
@@ -228,8 +230,13 @@ extension `An eviction` {
     }
     for number in 0..<100 { try cache.store([1], forKey: "\(number)") }
     for number in 0..<80 { try FileManager.default.removeItem(atPath: scene.file("\(number)")) }
+    _ = try cache.count()
     let number = cache.engine.withState { $0.catalog.scans.number }
+    // The scan begins when all is over. A name that it looks at would be passed over.
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .readdir)
     #expect(try cache.trim(toCount: 1).removed == 19)
+    gate.open()
     #expect(cache.engine.withState { $0.catalog.scans.number } == number + 1)
     #expect(cache.statistics.removals == [.evicted: 19])
     try scene.expectConsistent(cache)
