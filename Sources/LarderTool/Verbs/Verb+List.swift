@@ -65,7 +65,6 @@ extension Call {
       try console.print(shown.map(\.name))
     } else {
       try printTable(shown, at: now)
-      sayUnknownKeys(shown)
       if fixtureCopy == nil { suggestAfterList(entries, shown: shown.count, at: now) }
     }
     return .fine
@@ -91,15 +90,6 @@ extension Call {
     let count = entries.count { !$0.isReadable }
     if count == 0 { return }
     console.say("\(count.counted("entry")) cannot be read; check owner and mode")
-  }
-
-  /// Reports the number of keys that the table lacks, because a search in it does not find them.
-  private func sayUnknownKeys(_ shown: ArraySlice<DiskEntry>) {
-    let count = shown.count { $0.key == nil && $0.isReadable }
-    if count == 0 { return }
-    console.say(
-      "\(count.grouped) of \(shown.count.counted("entry")) \(count == 1 ? "has" : "have") "
-        + "no recorded key; larder why DIR KEY finds a value by its key")
   }
 
   /// Prints one object in pieces, so that memory does not grow with the entries.
