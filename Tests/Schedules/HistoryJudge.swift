@@ -223,7 +223,10 @@
         var write = step(.write(call.value), isOptional: true, end: .max)
         write.before = changes(since: call, name)
         return call.loadStart == nil ? [] : [write]
-      case .staleLoad: return staleSteps(call, step, sees: lag, name)
+      case .staleLoad:
+        // What waits to be written may come over what other processes store meanwhile.
+        let isLate = !isAlone && isBehind(call.process)
+        return staleSteps(call, step, sees: isLate ? nil : lag, name)
       case .read, .file, .whole:
         guard lag != nil else { return [] }
         return readSteps(call, name, step)

@@ -53,7 +53,9 @@
       history.calls.contains { other in
         (other.operation.verb.isLoad || other.operation.verb == .cancelledLoad)
           && other.value == value && other.cache == call.cache
-          && other.start < call.end && call.start < other.end
+          && other.start < call.end
+          // A refresh goes on after its caller has got the expired value.
+          && (call.start < other.end || other.operation.verb == .staleLoad)
           && !supersessions(of: other, name).contains {
             $0.start > other.loadStart ?? .max && $0.end < call.start
           }
