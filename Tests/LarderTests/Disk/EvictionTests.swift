@@ -220,6 +220,24 @@ extension `An eviction` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `of many entries for a caller is done by two threads, and counted once`() throws {
+    let cache = try filled(0) { ($0.sizeLimit, $0.coherence) = (nil, .none) }
+    for number in 0..<1_010 { try cache.store([1], forKey: "\(number)") }
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat)
+    let trimming = inBackground { try cache.trim(toCount: 900) }
+    gate.waitUntilReached()
+    // One thread stands at the gate with a name that it holds.
+    try eventually("another thread to remove the rest") {
+      cache.statistics.removals == [.evicted: 109]
+    }
+    gate.open()
+    let removal = try trimming().get()
+    #expect(removal.removed == 110 && removal.byteCount == 110)
+    #expect(try cache.count() == 900 && cache.statistics.removals == [.evicted: 110])
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `asks for a scan when many files are gone already`() throws {
     let cache = try filled(0) {
       $0.countLimit = 100
