@@ -131,6 +131,7 @@ enum HoldsBenchmark {
 
     /// Measures what the kernel takes of a thread that unlinks.
     private mutating func measureUnlinks() {
+      let (count, names) = (count, names)
       let directory = filled("holds") { _ in 0 }
       defer { directory.removeAll() }
       let descriptor = RawCalls.openDirectory(directory.path)
