@@ -41,6 +41,8 @@
 
     private let losses: Losses
     private var steps: [Step]
+    /// The steps as they are tried: those that may be left out last, because most are.
+    private let turns: [Int]
     /// For each step, the steps that must not come before it.
     private var later: [UInt128] = []
     private var seen: Set<Visit> = []
@@ -56,6 +58,9 @@
     init(_ steps: [Step], losses: Losses) {
       let sorted = Array(steps.sorted { $0.start < $1.start }.prefix(128))
       self.steps = sorted
+      turns =
+        sorted.indices.filter { !sorted[$0].isOptional }.sorted { sorted[$0].end < sorted[$1].end }
+        + sorted.indices.filter { sorted[$0].isOptional }
       self.losses = losses
       later = sorted.map { step in
         if step.before.isEmpty { return 0 }
@@ -98,21 +103,16 @@
       guard seen.insert(Visit(done: done, value: value)).inserted else { return false }
       if seen.count > Self.visitLimit { return true }
       if let best = longest, way.count > best.way.count { longest = (way, value) }
-      var earliestEnd = Int.max
-      var isComplete = true
-      for (index, step) in steps.enumerated() where done & (1 << UInt128(index)) == 0 {
-        if step.isOptional { continue }
-        isComplete = false
-        earliestEnd = min(earliestEnd, step.end)
-      }
-      if isComplete { return true }
-      for (index, step) in steps.enumerated() where done & (1 << UInt128(index)) == 0 {
-        if step.start > earliestEnd { break }
-        if done & later[index] != 0 { continue }
-        guard let next = outcome(of: step.effect, at: value) else { continue }
+      // Those that may not be left out come first, in the order of their ends.
+      let next = turns.first { done & (1 << UInt128($0)) == 0 }
+      guard let next, !steps[next].isOptional else { return true }
+      let earliestEnd = steps[next].end
+      for index in turns where done & (1 << UInt128(index)) == 0 {
+        if steps[index].start > earliestEnd || done & later[index] != 0 { continue }
+        guard let found = outcome(of: steps[index].effect, at: value) else { continue }
         way.append(index)
         defer { way.removeLast() }
-        if search(done: done | 1 << UInt128(index), value: next) { return true }
+        if search(done: done | 1 << UInt128(index), value: found) { return true }
       }
       return false
     }
