@@ -145,7 +145,7 @@
         state.calls[number].end = state.clock
         state.calls[number].result = result
       }
-      Scheduler.noteProgress()
+      Scheduler.endOperation()
       Scheduler.note("returns \(result)")
     }
 

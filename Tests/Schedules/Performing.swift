@@ -222,7 +222,7 @@
       if verb == .cancelledLoad {
         // The load may be anywhere by then.
         Scheduler.point(.look)
-        Scheduler.urgently { task.cancel() }
+        Scheduler.cancel(task)
       }
       return found(try promise.wait().get(), operation)
     }

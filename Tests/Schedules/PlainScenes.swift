@@ -28,12 +28,24 @@
           number > 0 && (mustBeOutside || !theme.outside.isEmpty && generator.once(in: 4))
         if isOutside { mustBeOutside = false }
         let own = number < scene.caches.count ? number : generator.below(scene.caches.count)
-        // What the others do runs as a whole where the first is interrupted.
-        let length = generator.pick(number == 0 ? [1, 1, 2] : [1, 1, 2, 2, 3])
+        let length = generator.pick([1, 1, 2, 2, 3, 4])
         addThread(isOutside ? nil : own, theme, length: length, &scene)
       }
+      if count == 2, generator.once(in: 2) { addObserver(theme, &scene) }
       if !theme.failures.isEmpty, generator.once(in: 5) { addFailure(theme, &scene) }
       return scene
+    }
+
+    /// Adds a thread that reads a name in memory and on the disk, in the middle of what others do.
+    private mutating func addObserver(_ theme: Theme, _ scene: inout Scene) {
+      let name = generator.once(in: theme.nameCount > 1 ? 3 : 8) ? "b" : "a"
+      let text = generator.pick(["V? R?", "R? V?", "R? R?", "R? V? R?", "V? R? H?", "F? R?"])
+      scene.threads.append(
+        Scene.ThreadSpec(
+          cache: generator.below(scene.caches.count),
+          operations: text.replacing("?", with: name).split(separator: " ").compactMap {
+            Scene.Operation($0)
+          }))
     }
 
     private mutating func addCaches(_ theme: Theme, _ scene: inout Scene) {

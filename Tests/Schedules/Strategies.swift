@@ -153,7 +153,7 @@
       return nthBit(generator.below(runnable.nonzeroBitCount), of: runnable)
     }
 
-    mutating func comesEarly() -> Bool { early > 0 && generator.once(in: early) }
+    mutating func comesEarly(in time: Int64) -> Bool { early > 0 && generator.once(in: early) }
   }
 
   /// Priorities of threads, of which the one with the highest runs.
@@ -227,7 +227,7 @@
       return priorities.choose(among: runnable, current: current)
     }
 
-    mutating func comesEarly() -> Bool { early > 0 && generator.once(in: early) }
+    mutating func comesEarly(in time: Int64) -> Bool { early > 0 && generator.once(in: early) }
   }
 
   /// A strategy that runs a thread up to a point of its own, then all others, and then its rest.
@@ -261,7 +261,7 @@
       priorities.choose(among: runnable, current: current)
     }
 
-    mutating func comesEarly() -> Bool { early > 0 && generator.once(in: early) }
+    mutating func comesEarly(in time: Int64) -> Bool { early > 0 && generator.once(in: early) }
   }
 
   /// A strategy that draws another one for each round, with the cuts that the round before had.
@@ -284,7 +284,7 @@
 
     mutating func reach(_ thread: Int, _ object: Int) { inner.reach(thread, object) }
     mutating func pass(_ thread: Int) { inner.pass(thread) }
-    mutating func comesEarly() -> Bool { inner.comesEarly() }
+    mutating func comesEarly(in time: Int64) -> Bool { inner.comesEarly(in: time) }
 
     mutating func choose(among runnable: UInt64, current: Int?) -> Int {
       inner.choose(among: runnable, current: current)
@@ -317,6 +317,10 @@
     private var passed = [Int](repeating: 0, count: 64)
     private var all: [Strategy.Cut] = []
     private var cuts: [Strategy.Cut] = []
+    /// The line that goes on after its cut as soon as another one has ended an operation.
+    private var resuming: Int?
+    /// Whether a timer may still come early in this round, and whether a thread is at its cut now.
+    private var (mayLeap, isAtCut) = (false, false)
     private let early: Int
 
     /// The lines of the threads that were there before the round.
@@ -335,6 +339,7 @@
       round += 1
       if round > 0 { learn(points) }
       (lines, lineCount) = (Self.oldLines, 0)
+      (mayLeap, isAtCut) = (false, false)
       areLibrary = [Bool](repeating: true, count: 64)
       linesOfTasks.removeAll(keepingCapacity: true)
       linesOfPoints.removeAll(keepingCapacity: true)
@@ -343,7 +348,8 @@
       if round == 1 { priorities.reverse() }
       guard round > 1 else { return }
       priorities = Priorities(&generator)
-      cuts = drawn()
+      (cuts, resuming) = (drawn(), nil)
+      mayLeap = generator.once(in: 2)
       for (index, cut) in cuts.enumerated() { priorities.ofThreads[cut.thread] = 100 - index }
     }
 
@@ -367,7 +373,9 @@
       let known = Set(all)
       let new = Strategy.Cut.all(
         in: zip(points, linesOfPoints).map { point, line in
-          Scheduler.PassedPoint(thread: line, object: point.object, isLibrary: point.isLibrary)
+          var point = point
+          point.thread = line
+          return point
         })
       let added = (new.callers + new.library).filter { !known.contains($0) }
       if added.isEmpty { return }
@@ -375,21 +383,32 @@
       all = all[..<used] + (all[used...] + added).shuffled(using: &generator)
     }
 
-    /// Returns the next cut, and seldom a second one.
+    /// Returns the next cut, often with others of its line, and seldom with one of any.
     private mutating func drawn() -> [Strategy.Cut] {
       guard !all.isEmpty else { return [] }
       let next = all[number % all.count]
       number += 1
-      return generator.once(in: 4) ? [next, generator.pick(all)] : [next]
+      if generator.once(in: 4) { return [next, generator.pick(all)] }
+      let others = all.filter { $0.thread == next.thread && $0 != next }
+      return [next] + others.shuffled(using: &generator).prefix(generator.below(5))
     }
 
     mutating func pass(_ thread: Int) {
       let line = lines[thread]
       linesOfPoints.append(line)
       passed[line] += 1
+      isAtCut = false
       for cut in cuts where cut.thread == line && cut.point == passed[line] {
+        isAtCut = true
         priorities.lower(line)
+        resuming = generator.once(in: 3) ? nil : line
       }
+    }
+
+    mutating func endOperation(_ thread: Int) {
+      guard let line = resuming, line != lines[thread] else { return }
+      priorities.ofThreads[line] = 100
+      resuming = nil
     }
 
     mutating func choose(among runnable: UInt64, current: Int?) -> Int {
@@ -406,7 +425,15 @@
       return best
     }
 
-    mutating func comesEarly() -> Bool { early > 0 && generator.once(in: early) }
+    /// A timer that is due within 20 ms may come once a round where a thread is at its cut, as if
+    /// that took so long there: the library's threads act within the calls of others.
+    mutating func comesEarly(in time: Int64) -> Bool {
+      if isAtCut, mayLeap, time <= 20_000_000 {
+        mayLeap = false
+        return true
+      }
+      return early > 0 && generator.once(in: early)
+    }
   }
 
   /// Partial order sampling (Yuan, Yang and Gu, 2018): each event has a random priority, and an
@@ -442,7 +469,7 @@
       return best
     }
 
-    mutating func comesEarly() -> Bool { early > 0 && generator.once(in: early) }
+    mutating func comesEarly(in time: Int64) -> Bool { early > 0 && generator.once(in: early) }
   }
 
   /// A strategy that continues with the running thread, except at given choices.
@@ -469,21 +496,30 @@
       return chosen
     }
 
-    func comesEarly() -> Bool { false }
+    func comesEarly(in time: Int64) -> Bool { false }
   }
 
   extension Strategy.Cut {
-    /// Returns all cuts of a schedule at which a thread reaches what another one reaches too: those
-    /// of the callers' threads and tasks, and those of the library's own threads.
+    /// Returns all cuts of a schedule at which a thread reaches what another one changes, or changes
+    /// what another one reaches: those of the callers' threads and tasks, and those of the library's
+    /// own threads. Of a place that a thread comes to in the same way more than once, the first.
     static func all(in passed: [Scheduler.PassedPoint]) -> (callers: [Self], library: [Self]) {
-      var owners: [Int: UInt64] = [:]
-      for point in passed { owners[point.object, default: 0] |= 1 << UInt64(point.thread) }
+      var (users, changers): ([Int: UInt64], [Int: UInt64]) = ([:], [:])
+      for point in passed where !point.isPlumbing {
+        users[point.object, default: 0] |= 1 << UInt64(point.thread)
+        if !point.isRead { changers[point.object, default: 0] |= 1 << UInt64(point.thread) }
+      }
       var counts = [Int](repeating: 0, count: 64)
+      var sites = [Int](repeating: 0, count: 64)
+      var known: Set<Int> = []
       var all: (callers: [Self], library: [Self]) = ([], [])
       for point in passed {
         counts[point.thread] += 1
-        let others = owners[point.object, default: 0] & ~(1 << UInt64(point.thread))
-        if point.object == 0 || others == 0 { continue }
+        if point.object == 0 || point.isPlumbing { continue }
+        let way = (sites[point.thread] &* 31 &+ point.site) &* 64 &+ point.thread
+        sites[point.thread] = point.site
+        let others = (point.isRead ? changers : users)[point.object, default: 0]
+        if others & ~(1 << UInt64(point.thread)) == 0 || !known.insert(way).inserted { continue }
         let cut = Self(thread: point.thread, point: counts[point.thread])
         if point.isLibrary { all.library.append(cut) } else { all.callers.append(cut) }
       }

@@ -9,4 +9,9 @@
 #if LARDER_SCHEDULES
   @usableFromInline
   typealias Atomic<Value: Sendable> = LarderSystem.Atomic<Value>
+
+  extension Task {
+    /// Takes the place of the standard library's.
+    func cancel() { Scheduler.cancel(self) }
+  }
 #endif

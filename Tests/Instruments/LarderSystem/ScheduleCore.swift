@@ -176,13 +176,19 @@
     /// Records that something has changed, so that a thread may repeat what it did before.
     mutating func noteProgress() { idlePoints = 0 }
 
+    mutating func endOperation() {
+      noteProgress()
+      if !isQuiet, let running { strategy.endOperation(running) }
+    }
+
     /// Counts a point, and chooses the next thread.
     ///
     /// - Parameters:
     ///   - site: A number of the place in the source.
+    ///   - isPlumbing: Whether that lies in LarderSystem.
     ///   - place: The place in the source and what the thread reaches there, for the trace.
     mutating func step(
-      _ kind: SchedulePoint, _ object: Int, _ site: Int, _ place: String
+      _ kind: SchedulePoint, _ object: Int, _ site: Int, _ isPlumbing: Bool, _ place: String
     ) -> Scheduler.Move {
       guard let current = running else { return .stay }
       stepCount += 1
@@ -192,7 +198,9 @@
         strategy.pass(current)
         let isLibrary = threads[current].label == "thread"
         passed.append(
-          Scheduler.PassedPoint(thread: current, object: kind.object(object), isLibrary: isLibrary))
+          Scheduler.PassedPoint(
+            thread: current, object: kind.object(object), site: kind.site(site),
+            isRead: kind.isRead, isPlumbing: isPlumbing && !kind.isCall, isLibrary: isLibrary))
         noteMeeting(current, at: kind.object(object), kind.site(site))
       }
       now += Self.pointTime
@@ -290,7 +298,7 @@
     /// - Parameter carrier: The carrier of the thread that runs now; nil if the thread has ended.
     private mutating func handOver(from carrier: ScheduleCarrier?) -> Scheduler.Move {
       if mustPoll { poll() }
-      while let deadline = nextDeadline, deadline <= now || runnable == 0 || comesEarly() {
+      while let deadline = nextDeadline, deadline <= now || runnable == 0 || comesEarly(deadline) {
         if runnable == 0 { idleTime += max(0, deadline - now) }
         comeTo(deadline)
       }
@@ -323,7 +331,9 @@
       return strategy.choose(among: runnable, current: current)
     }
 
-    private mutating func comesEarly() -> Bool { !isQuiet && strategy.comesEarly() }
+    private mutating func comesEarly(_ deadline: Int64) -> Bool {
+      !isQuiet && strategy.comesEarly(in: deadline - now)
+    }
 
     /// Advances the time to a deadline, and resumes the threads that wait until then.
     private mutating func comeTo(_ deadline: Int64) {
@@ -397,6 +407,6 @@
     func choose(among runnable: UInt64, current: Int?) -> Int {
       current ?? runnable.trailingZeroBitCount
     }
-    func comesEarly() -> Bool { false }
+    func comesEarly(in time: Int64) -> Bool { false }
   }
 #endif

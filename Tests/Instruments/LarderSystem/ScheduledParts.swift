@@ -77,4 +77,8 @@
   /// Returns the number of the task of a job. From Swift's library of tasks.
   @_extern(c, "swift_task_getJobTaskId")
   func c_jobTask(_ job: UnsafeRawPointer) -> UInt64
+
+  /// Cancels a task. From Swift's library of tasks.
+  @_extern(c, "swift_task_cancel")
+  func c_cancel(_ task: UnsafeRawPointer)
 #endif

@@ -46,14 +46,16 @@
     /// A point that a thread has passed, and what it reached there: 0 for nothing that another
     /// thread can reach, −1 for the file system.
     package struct PassedPoint: Sendable {
-      package let thread: Int
+      package var thread: Int
       package let object: Int
+      /// A number of the place in the source.
+      package let site: Int
+      /// Whether the thread changes nothing there.
+      package let isRead: Bool
+      /// Whether it lies in the layer that wakes, parks and times threads.
+      package let isPlumbing: Bool
       /// Whether the thread is one that the library has started for itself.
       package let isLibrary: Bool
-
-      package init(thread: Int, object: Int, isLibrary: Bool) {
-        (self.thread, self.object, self.isLibrary) = (thread, object, isLibrary)
-      }
     }
 
     /// The bound of the numbers of meetings. A meeting is a place in the sources, and the place at
@@ -127,7 +129,9 @@
         place = (type.map { " of \($0)" } ?? "") + " at \(file):\(line)" + Backtrace.callers()
       }
       let site = unsafe Int(bitPattern: file.utf8Start) &- firstSite &+ line &* 4_099
-      move(core.withLock { [place] in $0.step(kind, object, site, place) })
+      // LarderSystem alone has an S there.
+      let isPlumbing = unsafe file.utf8Start[6] == UInt8(ascii: "S")
+      move(core.withLock { [place] in $0.step(kind, object, site, isPlumbing, place) })
     }
 
     /// The address of a text of the program, from which those of the names of files are counted.
@@ -242,13 +246,13 @@
     /// Begins another round of a scene's threads.
     package static func beginRound() { core.withLock { $0.beginRound() } }
 
-    /// Runs a body that holds a lock of Swift's runtime, as the cancellation of a task does, whose
-    /// handlers reach points. No thread that waits for such a lock would give up its turn, so the
-    /// running one goes on whenever it can.
-    package static func urgently(_ body: () -> Void) {
-      core.withLock { $0.urgent = $0.running }
-      body()
-      core.withLock { $0.urgent = nil }
+    /// Cancels a task. That holds a lock of Swift's runtime while handlers run and reach points. No
+    /// thread that waits for such a lock would give up its turn, so the running one goes on whenever
+    /// it can.
+    package static func cancel<Success, Failure>(_ task: Task<Success, Failure>) {
+      let outer = core.withLock { core in exchange(&core.urgent, with: core.running) }
+      unsafe c_cancel(unsafeBitCast(task, to: UnsafeRawPointer.self))
+      core.withLock { $0.urgent = outer }
     }
 
     /// Makes a new process without threads and descriptors.
@@ -272,6 +276,11 @@
     /// Records that something has changed that all threads can see.
     package static func noteProgress() {
       if isActive { core.withLock { $0.noteProgress() } }
+    }
+
+    /// Records that the running thread has ended an operation.
+    package static func endOperation() {
+      if isActive { core.withLock { $0.endOperation() } }
     }
 
     /// Records that the readiness of descriptors may have changed.
@@ -319,7 +328,9 @@
     mutating func choose(among runnable: UInt64, current: Int?) -> Int
 
     /// Whether the earliest deadline comes now, although threads could run.
-    mutating func comesEarly() -> Bool
+    ///
+    /// - Parameter time: The nanoseconds until then.
+    mutating func comesEarly(in time: Int64) -> Bool
 
     /// Takes the next event of a thread, before the strategy chooses: steps on one object depend on
     /// each other, and all system calls do.
@@ -331,6 +342,9 @@
     /// Takes notice of a new thread.
     mutating func start(_ thread: Scheduler.NewThread)
 
+    /// Takes notice that a thread has ended an operation of the scene.
+    mutating func endOperation(_ thread: Int)
+
     /// Takes notice that the threads of a scene begin anew, and what the round before passed.
     mutating func beginRound(after passed: [Scheduler.PassedPoint])
   }
@@ -339,6 +353,7 @@
     package mutating func reach(_ thread: Int, _ object: Int) {}
     package mutating func pass(_ thread: Int) {}
     package mutating func start(_ thread: Scheduler.NewThread) {}
+    package mutating func endOperation(_ thread: Int) {}
     package mutating func beginRound(after passed: [Scheduler.PassedPoint]) {}
   }
 
@@ -366,6 +381,17 @@
     func object(_ given: Int) -> Int {
       if case .call = self { -1 } else { given }
     }
+
+    /// Whether it changes nothing that another thread can see.
+    var isRead: Bool {
+      switch self {
+      case .load, .look: true
+      case .call(let call): !call.changesFiles && call != .openat && call != .flock
+      default: false
+      }
+    }
+
+    var isCall: Bool { if case .call = self { true } else { false } }
 
     /// The place of a point: of a system call the call, because all have the same place.
     func site(_ given: Int) -> Int {
