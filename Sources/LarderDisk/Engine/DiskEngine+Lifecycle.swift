@@ -88,7 +88,6 @@ extension DiskEngine {
     guard let count else { return }
     // Threads that keep storing must not hold up this one for ever.
     evict(EvictionRun(purgingAt: now), waitingAtMost: count + 1)
-    for name in withState({ $0.evictions.names }) { changing(name) { _ in } }
     wait { $0.evictions.damaged.isEmpty ? () : nil }
   }
 

@@ -78,7 +78,7 @@ extension DiskEngine {
   /// Evicts entry by entry, until the plan is fulfilled.
   ///
   /// - Parameters:
-  ///   - most: The most steps, if names that others hold are waited for; nil if they are not.
+  ///   - most: The most steps, if what others hold or evict is waited for and synced; nil if not.
   ///   - tells: Whether memory drops the values too. The value of an entry that a limit evicts may
   ///     stay there for one granularity, because the disk does not know of uses there.
   /// - Returns: What was removed, and whether the engine was shut down before the end.
@@ -86,7 +86,7 @@ extension DiskEngine {
   func evict(
     _ run: EvictionRun, waitingAtMost most: Int? = nil, tells: Bool = false
   ) -> (removal: BulkRemoval, isClosed: Bool) {
-    var (run, last, count) = (run, Attempt?.none, 0)
+    var (run, last, count, hasWaited) = (run, Attempt?.none, 0, most == nil)
     var step = EngineState.EvictionStep.later
     loop: while count < most ?? .max {
       if count.isMultiple(of: Self.lookInterval) {
@@ -102,6 +102,9 @@ extension DiskEngine {
         count += 1
       case .later: break
       case .blocked where most != nil: changed.wait(ticket)
+      case .end where !exchange(&hasWaited, with: true):
+        // Others' victims have left the index, and may come back.
+        for name in withState({ $0.evictions.names }) { changing(name) { _ in } }
       case .blocked, .closed, .end: break loop
       }
     }

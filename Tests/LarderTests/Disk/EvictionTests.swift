@@ -238,6 +238,56 @@ extension `An eviction` {
     try scene.expectConsistent(cache)
   }
 
+  @Test(arguments: [false, true])
+  func `for a caller waits for a victim of another thread, and takes one that comes back`(
+    comesBack: Bool
+  ) throws {
+    let cache = try filled(3)
+    let gate = Gate()
+    let change: @Sendable () -> Void = { [scene] in
+      gate.pass()
+      guard comesBack else { return }
+      do {
+        try scene.touch(
+          scene.name("0"), access: nil, modification: scene.clock.now.adding(seconds: 9_999))
+      } catch {
+        Issue.record(error)
+      }
+    }
+    scene.faults.plan(.before(change), for: .fstatat)
+    let other = inBackground { try cache.trim(toCount: 2).removed }
+    gate.waitUntilReached()
+    let (removed, isThere) = (Counter(), Shared(true))
+    gate.expectToHold {
+      for _ in 0..<(try cache.trim(toCount: 0).removed) { removed.add() }
+      isThere.value = try cache.contains("0")
+    }
+    #expect(removed.value == (comesBack ? 3 : 2) && !isThere.value)
+    #expect(try other().get() == (comesBack ? 0 : 1))
+    #expect(try scene.names.isEmpty)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `for several callers ends, although each waits for others' victims`() throws {
+    let cache = try filled(0) { ($0.sizeLimit, $0.countLimit, $0.trimTarget) = (nil, 20, 1) }
+    inThreads(6) { thread in
+      do {
+        for number in 0..<300 {
+          if thread < 3 {
+            try cache.store([1], forKey: "\(thread) \(number)")
+          } else {
+            try cache.trim(toCount: thread)
+          }
+        }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    try cache.trim(toCount: 0)
+    #expect(try scene.names.isEmpty)
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `asks for a scan when many files are gone already`() throws {
     let cache = try filled(0) {
       $0.countLimit = 100
