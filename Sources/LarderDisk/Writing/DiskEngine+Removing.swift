@@ -240,7 +240,6 @@ extension DiskEngine {
         }
         if piece.isLast || !finds({ $0.clearing.hidesFiles }) { break }
       }
-      if configuration.durability == .durable { try handle.descriptor.synchronize() }
     } catch {
       progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
       passesOver(nil, count, behind)
@@ -250,6 +249,11 @@ extension DiskEngine {
     // What is in the index was stored since by a thread that has taken the name anew.
     for name in held {
       wait { !$0.locks.held.contains(name) || $0.catalog.index.contains(name) ? () : nil }
+    }
+    guard configuration.durability == .durable else { return }
+    // Last, because those that held the names may have unlinked files.
+    do throws(Errno) { try handle.descriptor.synchronize() } catch {
+      progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
     }
   }
 

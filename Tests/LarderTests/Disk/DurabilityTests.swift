@@ -81,6 +81,45 @@ struct `Before a power cut` {
     #expect(syncs == 1)
   }
 
+  @Test(arguments: [nil, Errno.ioError])
+  func `a durable removal of everything syncs what a store takes back after the walk`(
+    failure: Errno?
+  ) throws {
+    let cache = try scene.open { $0.durability = .durable }
+    try cache.store([1], forKey: "gone")
+    _ = try cache.count()
+    // The walk does not meet it, so it counts as there until the walk has read all names.
+    try FileManager.default.removeItem(atPath: scene.file("gone"))
+    let publishing = Gate()
+    scene.faults.plan(.before { publishing.pass() }, for: .renameat)
+    let storing = inBackground { try cache.store([2], forKey: "k") }
+    publishing.waitUntilReached()
+    let calls = Mutex<[SystemCall]>([])
+    scene.faults.plan(
+      .before { calls.withLock { $0.append(.unlinkat) } }, for: .unlinkat, onwards: true)
+    if let failure {
+      // The first sync is that of the store.
+      scene.faults.plan(.errno(failure), for: .fsync, at: 2)
+    } else {
+      scene.faults.plan(
+        .before { calls.withLock { $0.append(.fsync) } }, for: .fsync, onwards: true)
+    }
+    let progress = try cache.removeAllInBackground()
+    try eventually("the walk to have read all names") {
+      cache.engine.withState { $0.clearing.remaining.count == 0 }
+    }
+    publishing.open()
+    _ = try storing().get()
+    if let failure {
+      let error = #expect(throws: CacheError.self) { try progress.wait() }
+      #expect(error?.errno == failure && error?.operation == "removeAll")
+    } else {
+      try progress.wait()
+      #expect(calls.withLock { $0 } == [.fsync, .unlinkat, .fsync])
+    }
+    #expect(try scene.names.isEmpty)
+  }
+
   @Test func `a relaxed removal syncs nothing`() throws {
     let cache = try scene.open()
     try cache.store([1], forKey: "k")
