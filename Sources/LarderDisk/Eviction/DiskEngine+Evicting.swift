@@ -114,7 +114,7 @@ extension DiskEngine {
     // Another thread may have left it because of the last victim here.
     if step != .blocked { carryOnPurge() }
     if threads.hasLeftJobs { threads.runReady() }
-    if run.result.removed > 0 { synchronizeRemovals() }
+    if run.result.removed > 0 || most != nil { synchronizeRemovals() }
     return (run.result, isClosed: step == .closed)
   }
 

@@ -52,6 +52,22 @@ struct `Before a power cut` {
     try cache.flush()
   }
 
+  @Test func `a durable trim syncs what another thread has evicted and not synced`() throws {
+    let cache = try scene.open { $0.durability = .durable }
+    try cache.store([1], forKey: "k")
+    _ = try cache.count()
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .fsync, at: 1)
+    let other = inBackground { try cache.trim(toCount: 0).removed }
+    gate.waitUntilReached()
+    let syncs = try count(of: .fsync) { () throws in
+      #expect(try cache.trim(toCount: 0).removed == 0)
+    }
+    #expect(syncs == 1)
+    gate.open()
+    #expect(try other().get() == 1)
+  }
+
   @Test func `a durable store that is rejected syncs the absence of what it was to replace`()
     throws
   {
