@@ -8,8 +8,8 @@ import Synchronization
 /// there is none, so it costs nothing meanwhile. Jobs start in the order of their submission.
 package final class IOExecutor: Sendable {
   /// The state that the threads share. `ready` is a queue in an array: jobs are taken from
-  /// `firstReady` on, and the array is emptied when all are taken.
-  fileprivate struct State: Sendable {
+  /// `firstReady` on, and their places are freed when half of the array is taken, or all.
+  struct State: Sendable {
     var ready: [Job?] = []
     var firstReady = 0
     /// The number of threads, including those being started.
@@ -85,7 +85,7 @@ package final class IOExecutor: Sendable {
 }
 
 extension IOExecutor.State {
-  fileprivate mutating func takeJob(endsThread: Bool) -> Job? {
+  mutating func takeJob(endsThread: Bool) -> Job? {
     guard firstReady < ready.count else {
       if endsThread { threadCount -= 1 }
       return nil
@@ -94,11 +94,11 @@ extension IOExecutor.State {
     // not happen under the lock.
     let job = exchange(&ready[firstReady], with: nil)
     firstReady += 1
-    if firstReady == ready.count {
-      // After a burst of submissions the memory is freed.
-      ready.removeAll(keepingCapacity: ready.count < 1024)
-      firstReady = 0
-    }
+    // Also while jobs always wait. After a burst of submissions the memory is freed.
+    guard firstReady == ready.count || firstReady >= max(1024, ready.count / 2) else { return job }
+    ready.removeFirst(firstReady)
+    if ready.isEmpty && ready.capacity >= 2048 { ready = [] }
+    firstReady = 0
     return job
   }
 }

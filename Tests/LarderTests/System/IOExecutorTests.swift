@@ -103,6 +103,22 @@ extension `The executor` {
     }
   }
 
+  @Test func `a queue that is never empty takes no memory for jobs that have run`() {
+    var state = IOExecutor.State()
+    let ran = Counter()
+    for _ in 0..<3 { state.ready.append { ran.add() } }
+    for _ in 0..<20_000 {
+      state.ready.append { ran.add() }
+      state.takeJob(endsThread: false)?()
+    }
+    #expect(ran.value == 20_000 && state.ready.count < 3_000)
+    while let job = state.takeJob(endsThread: false) { job() }
+    #expect(ran.value == 20_003 && state.ready.isEmpty)
+    for _ in 0..<100_000 { state.ready.append { ran.add() } }
+    while let job = state.takeJob(endsThread: false) { job() }
+    #expect(ran.value == 120_003 && state.ready.capacity < 3_000)
+  }
+
   @Test func `a cancelled task leaves at once where its work has not begun`() async {
     let executor = IOExecutor(threadLimit: 1)
     let gate = Gate()
