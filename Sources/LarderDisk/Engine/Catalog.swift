@@ -96,8 +96,8 @@ struct PendingStamp: Sendable, Equatable {
 struct UseLog: Sendable {
   /// The time of the latest use.
   private(set) var lastAccess = Timestamp(seconds: .min)
-  /// The time of the latest use before the clock was last set back.
-  private var lastBeforeStep = Timestamp(seconds: .min)
+  /// The time of the latest use before the clock was last set back, and to what it was set.
+  private var (lastBeforeStep, lastStep) = (Timestamp(seconds: .min), Timestamp(seconds: .max))
   private var pending = NameMap<PendingStamp>()
   /// The drains that are going on. A use that one of them has taken is no longer pending.
   private var drainCount = 0
@@ -112,7 +112,7 @@ struct UseLog: Sendable {
   /// a second or more ahead, the clock was set back, and `now` is used.
   mutating func issueAccess(at now: Timestamp) -> Timestamp {
     let isJustBehind = now <= lastAccess && lastAccess < now.adding(seconds: 1)
-    if now < lastAccess && !isJustBehind { lastBeforeStep = latest }
+    if now < lastAccess && !isJustBehind { (lastBeforeStep, lastStep) = (latest, now) }
     lastAccess =
       isJustBehind
       ? Timestamp(seconds: lastAccess.seconds, nanoseconds: Int64(lastAccess.nanoseconds) + 1) : now
@@ -121,6 +121,13 @@ struct UseLog: Sendable {
 
   /// The latest time that any use has had.
   var latest: Timestamp { max(lastAccess, lastBeforeStep) }
+
+  /// Returns the times of uses that were made before the clock was set back, if that was at a time
+  /// or earlier: those ahead of all uses since.
+  func usesBeforeStep(by time: Timestamp?) -> ClosedRange<Timestamp>? {
+    guard let time, lastStep <= time, lastAccess < lastBeforeStep else { return nil }
+    return lastAccess.adding(.nanoseconds(1))...lastBeforeStep
+  }
 
   /// Notes a use by another process, or by an engine that had the directory before, so that later
   /// uses here count as later even if the clock stands still.

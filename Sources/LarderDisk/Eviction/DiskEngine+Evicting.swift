@@ -244,6 +244,7 @@ extension EngineState {
       run.plan.setGoals(of: purge, stuck: catalog.index.stuckTotals, configuration)
       run.freed = purge.freed
     }
+    run.plan.outdatedAhead = catalog.uses.usesBeforeStep(by: run.plan.outdatedAccess)
     guard let victim = run.takeNext(from: &catalog.index, held: locks.held) else {
       // A victim of another thread may come back, so the purge does not end before it is gone.
       let isBlocked = run.isBlocked || run.isPurge && !evictions.names.isEmpty

@@ -251,6 +251,8 @@ package struct TrimPlan: Sendable {
   package var maximumCount: Int?
   /// The latest last access with which an entry must go.
   var outdatedAccess: Timestamp?
+  /// Later ones with which it must go too, because the clock was set back since.
+  var outdatedAhead: ClosedRange<Timestamp>?
   /// The last use before a caller's trim began. An entry that is used or stored later stays.
   var lastUse: Timestamp?
   /// The bytes on disk that must become free, those of the expired entries included.
@@ -290,6 +292,7 @@ package struct TrimPlan: Sendable {
     if let (most, measure) = maximumSize, measure.of(totals) > most { return false }
     if let most = maximumCount, totals.count > most { return false }
     if let outdated = outdatedAccess, next <= outdated { return false }
+    if let outdatedAhead, outdatedAhead.contains(next) { return false }
     return freed >= byteCountToFree
   }
 }

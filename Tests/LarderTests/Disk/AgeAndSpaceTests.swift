@@ -85,6 +85,46 @@ extension `Age limits, free space and clocks that stand still` {
     #expect(try cache.trim(toAge: .zero).removed == 3)
   }
 
+  @Test(arguments: [false, true])
+  func `a use before the clock was set back counts as made before those after it`(
+    sweeps: Bool
+  ) throws {
+    let cache = try scene.open {
+      if sweeps { ($0.ageLimit, $0.expiredGrace) = (.seconds(1_800), .seconds(86_400)) }
+    }
+    _ = try cache.count()
+    try store(cache, "a", "b")
+    scene.clock.advance(by: .seconds(-3_600))
+    try store(cache, "c")
+    scene.clock.advance(by: .seconds(1_799))
+    try store(cache, "d")
+    func trim() throws {
+      if sweeps { cache.engine.sweep() } else { try cache.trim(toAge: .seconds(1_800)) }
+    }
+    try trim()
+    #expect(try cache.count() == 4)
+    scene.clock.advance(by: .seconds(1))
+    try trim()
+    #expect(try cache.count() == 1 && cache.contains("d"))
+    // No use is ahead of the clock any more.
+    scene.clock.advance(by: .seconds(3_600))
+    try store(cache, "e")
+    try trim()
+    #expect(try cache.count() == 1 && cache.contains("e"))
+    try scene.expectConsistent(cache)
+  }
+
+  @Test(arguments: [TrimGoal.size(1_000), .count(2), .age(.seconds(1_000)), .living])
+  func `what has reached the age limit goes in every trim`(goal: TrimGoal) throws {
+    let first = try scene.open()
+    try store(first, "a", "b")
+    try first.close()
+    scene.clock.advance(by: .seconds(101))
+    let cache = try scene.open { $0.ageLimit = .seconds(100) }
+    // The sweep at the end of the scan leaves it to the trim.
+    #expect(try cache.trim(to: goal).removed == 2 && cache.count() == 0)
+  }
+
   @Test(arguments: [true, false])
   func `with a clock that stands still, what is stored after reopening is the latest`(
     isCounted: Bool
