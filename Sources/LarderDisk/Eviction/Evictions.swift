@@ -302,11 +302,13 @@ extension TrimPlan {
   /// Creates the plan of a removal that a caller asks for.
   package init(for goal: TrimGoal, at now: Timestamp, _ configuration: DiskCache.Configuration) {
     self.init(now: now, protected: nil)
+    // The sweep at a scan's end leaves the over-aged entries to a trim as well.
+    if let age = configuration.ageLimit { setMaximumAge(age, at: now) }
     switch goal {
     case .living: self = .sweep(at: now, configuration)
     case .size(let byteCount): maximumSize = (UInt64(byteCount), configuration.sizeMeasure)
     case .count(let count): maximumCount = count
-    case .age(let age): setMaximumAge(age, at: now)
+    case .age(let age): setMaximumAge(min(age, configuration.ageLimit ?? age), at: now)
     case .nothing: maximumCount = 0
     }
   }
