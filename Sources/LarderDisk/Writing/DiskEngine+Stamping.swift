@@ -59,12 +59,9 @@ extension DiskEngine {
           EntryAttribute(contentHash: hash, lifetime: expiration.lifetime, proof: proof),
           access: now, expiry: expiration.expiry(at: now), order: .byLastAccess)
       else { return nil }
-      if case .key(let key) = proof {
-        tell(.entryChanged(Subject(key: CacheKey(key), name: name)))
-      } else {
-        // The value may be any key's, so the memory tiers forget everything.
-        tell(.cleared)
-      }
+      var key: CacheKey?
+      if case .key(let recorded) = proof { key = CacheKey(recorded) }
+      observers.tell(of: .chosen(key), name)
       let kept = fresh.modification.asExpiry
       return .stamped(expiry: kept < .never ? kept : nil)
     }

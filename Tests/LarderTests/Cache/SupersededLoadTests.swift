@@ -90,6 +90,32 @@ extension `Superseded loads` {
     #expect(try await cache.disk.value(forKey: "key") == Array("newer".utf8))
   }
 
+  @Test func `stamping a file that records no key supersedes the loads of its name alone`()
+    async throws
+  {
+    let cache = try open()
+    try scene.plant(Array("a".utf8), named: scene.name("a").text)
+    try await cache.store("b", forKey: "b")
+    for key in ["a", "b"] { #expect(try await cache.value(forKey: key) == key) }
+    let outcomes = Shared<[StampOutcome]>([])
+    let stamp: @Sendable () throws -> Void = { [scene] in
+      let outcome = try cache.disk.stamp(scene.name("a").text)
+      outcomes.change { $0.append(outcome) }
+    }
+    _ = try await cache.value(forKey: "c") {
+      try stamp()
+      return "c"
+    }
+    for key in ["b", "c"] { #expect(try await cache.tier(forKey: key) == .memory) }
+    #expect(try await cache.tier(forKey: "a") == .disk)
+    _ = try await cache.value(forKey: "a", options: .reload) {
+      try stamp()
+      return "new"
+    }
+    #expect(outcomes.value.count == 2 && !outcomes.value.contains(.absent))
+    #expect(try await cache.value(forKey: "a") == "a")
+  }
+
   @Test func `a load is not stored beside a removal of everything that began while it was`()
     async throws
   {
