@@ -26,7 +26,7 @@ extension Cache {
   /// Removes a value from both tiers and returns whether there was one, valid or expired.
   @discardableResult
   public func remove(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
-    try await disk.remove(forKey: key)
+    try await disk.executor.run("remove", remove(forKey:), key.cacheKey)
   }
 
   /// Removes every value from both tiers and waits for the end.

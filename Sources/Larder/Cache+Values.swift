@@ -191,7 +191,14 @@ extension Cache {
   ///   absent value is no error.
   @discardableResult
   public func remove(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
-    try disk.remove(forKey: key)
+    try disk.checkUsable("remove")
+    let (subject, engine) = (disk.subject(key), disk.engine)
+    return try engine.countingErrors { () throws(CacheError) in
+      var wasKept = false
+      return try disk.remove(subject.name, subject) { _ in
+        wasKept = wasKept || memory.contains(subject.key, at: engine.heldNow)
+      } || wasKept
+    }
   }
 
   /// Removes every value from both tiers and waits for the end. Goes on after a failure.

@@ -42,6 +42,18 @@ struct `A cache with two tiers` {
     #expect(try cache.value(forKey: "key") == nil)
   }
 
+  @Test func `a removal tells of a value that was in memory alone, once`() async throws {
+    let cache = try open()
+    for isAsynchronous in [false, true] {
+      _ = try await cache.value(forKey: "key", options: .memoryOnly) { "value" }
+      #expect(try await cache.disk.value(forKey: "key") == nil)
+      #expect(try await cache.contains("key"))
+      let remove = { try cache.remove(forKey: "key") }
+      #expect(try await isAsynchronous ? cache.remove(forKey: "key") : remove())
+      #expect(try await !cache.remove(forKey: "key") && !remove())
+    }
+  }
+
   @Test func `a hit in memory reaches no file until the recency is due on disk`() throws {
     let cache = try open { $0.disk.extending = .lifetime }
     try cache.store("value", forKey: "key", expiration: .seconds(86_400))
