@@ -80,7 +80,7 @@ public struct RemovalEvent<Key: Sendable, Value: Sendable>: Sendable {
 public enum RemovalCause: String, Sendable, Hashable, CaseIterable {
   /// The caller removed it: by key, with everything else, or from memory with a call to trim.
   case explicit
-  /// A store under the same key replaced it, or was rejected and left no value.
+  /// A store under the same key replaced it, or left no value; or, in memory, its file changed.
   case replaced
   /// Its expiry or the age limit had passed.
   case expired

@@ -12,9 +12,9 @@ import LarderSystem
 /// | `forgetDirectory` | another directory is held | catalog, clearing, evictions, replacements |
 /// | `endScan` | a scan has ended | catalog, evictions |
 /// | `chooseVictim` | an entry is to be evicted | catalog, evictions, locks |
-/// | `settle(published:)` | a file has got its name | catalog, clearing |
+/// | `settle(published:)` | a file has got its name | catalog |
 /// | `settle(evicted:)` | a victim's file was removed, or stays | catalog, evictions |
-/// | `settle(removal:)` | another file was removed, or stays | catalog, clearing |
+/// | `settle(removal:)` | another file was removed, or stays | catalog, clearing, `untoldCount` |
 /// | `settle(stamped:)` | a file was stamped to be an entry | catalog |
 /// | `settle(useOf:)` | the stamp of a use was written | catalog |
 /// | `settle(_:)` | a look, an event, a scan or a read has shown a file | catalog, locks |

@@ -21,6 +21,7 @@ import LarderSystem
 /// |---|---|---|
 /// | after a store that has passed a limit | `keepLimits(after:)` | `.limits` |
 /// | a limit was passed, here or elsewhere | `carryOnPurge(after:)` | `setGoals(of:stuck:_:)` |
+/// | a flush, and the end of the engine | `finishPurge()` | `setGoals(of:stuck:_:)` |
 /// | the end of the first scan, and every `sweepInterval` | `sweep()` | `.sweep` |
 /// | a caller's trim or sweep | `trim(_:_:)` | `TrimPlan(for:at:_:)`, or that of the caller |
 /// | a store that finds the disk full | `makeRoom(for:since:)` | to the target, and room for it |
@@ -32,7 +33,7 @@ extension DiskEngine {
     guard configuration.hasLimit else { return }
     startScanIfNeeded()
     rescanIfDue()
-    waitForClearing(toHold: 0)
+    waitForClearing { [configuration] in $0.hasRoom(for: 0, configuration) }
     guard checkLimits(sparing: name) else { return }
     evict(EvictionRun(.limits(sparing: name, at: now, configuration)))
   }
@@ -53,12 +54,6 @@ extension DiskEngine {
     let (result, carriesOn) = withState { (step(&$0), $0.evictions.claimPurge()) }
     if carriesOn { runAside { self.evict(EvictionRun(purgingAt: self.now)) } }
     return result
-  }
-
-  /// Waits while a value of a number of bytes exceeds a limit because of files that a removal of
-  /// everything has still to remove.
-  func waitForClearing(toHold byteCount: Int) {
-    waitForClearing { [configuration] in $0.hasRoom(for: byteCount, configuration) }
   }
 
   /// Waits while a removal of everything goes on, until it has removed enough files, in place of an
@@ -152,8 +147,7 @@ extension DiskEngine {
   private func remove(_ victim: Victim, since epoch: NameLocks.Epoch, tells: Bool) -> Attempt {
     let (entry, start) = (victim.entry, MonotonicTime.now)
     let held = HeldName(name: entry.name, epoch: epoch, phase: .open)
-    // Also before the file is removed, because a reader that misses it on the disk must not find it
-    // in memory afterwards.
+    // Before the file is removed, as in a removal by key.
     if tells { tell(.filesChanged([entry.name])) }
     let judged = HeldName.Judged.exactly(
       inode: entry.inode, changeTime: entry.changeTime, unusedSince: entry.lastAccess)

@@ -9,11 +9,11 @@ extension DiskEngine {
   /// - Parameters:
   ///   - subject: The entry that the memory tiers forget; nil if they hold nothing of the name.
   ///   - onSettled: Runs when the file is gone; see `StoreRequest`.
-  ///   - request: The store that fails and therefore removes the older value. A value that was
-  ///     stored since the store was decided on stays.
+  ///   - request: The store that fails and therefore removes the older value. It counts as made
+  ///     now, so it takes a value that was stored meanwhile, unless `isWanted` says no.
   ///   - whileHeld: Runs before the memory tiers are told, which is before and after the removal,
   ///     with the name held. Gets whether the name is free.
-  /// - Returns: Whether this process knew an entry there.
+  /// - Returns: Whether a file that was not hidden was removed, or a value that waited.
   package func remove(
     _ name: EntryName, _ subject: Subject? = nil, onSettled: ((FileStatus?) -> Bool)?,
     of request: StoreRequest? = nil, whileHeld: (Bool) -> Void = { _ in }
@@ -98,8 +98,7 @@ extension DiskEngine {
     _ held: borrowing HeldName, _ judged: HeldName.Judged, _ removal: Removal,
     in handle: DirectoryHandle
   ) -> RemovalOutcome {
-    // Also before the file is removed, because a reader that misses it on the disk must not find it
-    // in memory afterwards.
+    // Before the file is removed, as in a removal by key.
     observers.tell(of: removal, held.name)
     return upkeep(try held.unlink(judged, in: handle, trusting: reader.trust)) ?? .failed
   }

@@ -116,7 +116,7 @@ extension DiskEngine {
       return (isNew, state.isScanned && state.evictions.mustLook)
     }
     if mustLook { lookAround() }
-    waitForClearing(toHold: byteCount)
+    waitForClearing { [configuration] in $0.hasRoom(for: byteCount, configuration) }
     try revalidate(isUrgent: false, mayMake: true, "store")
     do throws(CacheError) {
       return try attempt(

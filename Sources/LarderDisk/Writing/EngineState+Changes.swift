@@ -9,7 +9,7 @@ import LarderSystem
 /// | `chosen` | explicit | forgets the key and the file, and supersedes loads, before and after |
 /// | `damaged` | corrupt | forgets the file, before and after |
 /// | `cleared` | explicit | is told as a whole; of a file that stays, now |
-/// | `withdrawn` | explicit | forgets the file |
+/// | `withdrawn` | explicit | forgets the file, before and after |
 enum Removal: Sendable {
   /// The caller chose the entry by its file, which may record its key.
   case chosen(CacheKey?)

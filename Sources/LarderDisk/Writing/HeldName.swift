@@ -157,8 +157,8 @@ extension HeldName {
 /// The outcome of a removal.
 enum RemovalOutcome: Sendable {
   case removed
-  /// The file was used, changed or replaced since it was judged, and stays. With nil, another
-  /// process has removed it.
+  /// The file was used, changed or replaced since it was judged, and stays. With nil, the name
+  /// has no entry now, or was passed over.
   case changed(IndexedEntry?)
   /// The file stays, because it could not be removed.
   case failed
@@ -186,7 +186,8 @@ extension BulkRemoval {
 }
 
 extension DirectoryHandle {
-  /// Removes a file if a look at it shows what is meant. Every removal in LarderDisk passes here.
+  /// Removes a file if a look at it shows what is meant. Every removal in LarderDisk passes here,
+  /// but for the old name after a rename where there is no RENAME_NOREPLACE.
   ///
   /// There is no unlink by descriptor, so a file that another process puts under the name between
   /// the look and the unlink is lost: a value, as if evicted.
