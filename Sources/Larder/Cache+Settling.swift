@@ -110,12 +110,12 @@ extension Cache {
         isKept: !request.options.isDiskOnly)
       return
     }
-    let byteCount = try coder.bytes(of: value).count
+    let (byteCount, subject) = (try coder.bytes(of: value).count, disk.subject(request.key))
     let expiry = (expiration ?? disk.configuration.expiration).expiry(at: disk.engine.now)
     let keep = {
-      self.keep(
-        value, self.disk.subject(request.key), byteCount: byteCount, until: expiry, isAlone: true
-      ) { self.flights.isWanted(flight) }
+      self.keep(value, subject, byteCount: byteCount, until: expiry, isAlone: true) {
+        self.flights.isWanted(flight) && !self.disk.engine.hasLateEvents(of: subject.name)
+      }
     }
     // Before the older value is removed, so that a value which another process stores after that
     // is seen. Waits for it, because the disk is not asked again as for a value that is there too.

@@ -112,8 +112,8 @@ extension EngineState {
       catalog.index.upsert(entry, order: .byLastAccess)
       // The next use here counts as later, even if the clock stands still.
       catalog.uses.advance(to: entry.lastAccess)
-      // After the first scan, memory may also have the value of an entry that a limit has evicted.
-      return known == nil && isOfScan && !isScanned ? [] : .isLearned
+      // Memory alone may have a value, and after the first scan that of an evicted entry.
+      return known == nil && isOfScan && !isScanned ? .forgets : .isLearned
     case .gone:
       if catalog.uses.take(name) != nil { counters.stampsDropped += 1 }
       catalog.index.remove(name)

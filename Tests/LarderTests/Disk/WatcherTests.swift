@@ -106,6 +106,41 @@ extension `A cache among neighbours` {
     try await cache.close()
   }
 
+  // Without events, so that only the first scan brings what the neighbour has done.
+  @Test func `drops a value that memory alone holds when the first scan meets its key`()
+    async throws
+  {
+    faults.plan(.errno(.tooManyOpenFiles), for: .inotify)
+    let cache = try open(.events)
+    _ = try await cache.value(forKey: "k", options: .memoryOnly) { "loaded" }
+    #expect(try await cache.tier(forKey: "k") == .memory)
+    try outside(Self.store)
+    #expect(try await cache.disk.count() == 1)
+    #expect(try await cache.value(forKey: "k") == "new")
+    try await cache.close()
+  }
+
+  @Test func `keeps no value in memory alone if the first scan met its key before`() async throws {
+    faults.plan(.errno(.tooManyOpenFiles), for: .inotify)
+    let cache = try open(.events) { $0.durability = .durable }
+    let neighbour: @Sendable () -> Void = {
+      do {
+        try outside(Self.store)
+        #expect(try cache.disk.count() == 1)
+      } catch {
+        Issue.record(error)
+      }
+    }
+    _ = try await cache.value(forKey: "k", options: .memoryOnly) {
+      // The directory is synchronised once the older value is removed.
+      faults.plan(.before(neighbour), for: .fsync)
+      return "loaded"
+    }
+    #expect(faults.struckCount == 2)
+    #expect(try await cache.value(forKey: "k") == "new")
+    try await cache.close()
+  }
+
   /// Runs a script during the next read, as another process would, and follows the change.
   private func duringRead(
     of cache: Cache<String>, _ script: String, then body: @escaping @Sendable () throws -> Void

@@ -230,7 +230,7 @@ extension `The state of an engine` {
     #expect(free == .looks && !state.catalog.index.contains(other.name))
     let isTaken = state.locks.take(other.name)
     let held = meet(other, isCurrent: false, in: &state)
-    #expect(isTaken && held == [] && state.locks.isMarked(other.name))
+    #expect(isTaken && held == .forgets && state.locks.isMarked(other.name))
     #expect(state.catalog.index.contains(other.name))
   }
 

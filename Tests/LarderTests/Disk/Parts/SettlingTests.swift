@@ -72,7 +72,8 @@ struct `What is found of a name` {
     Row(
       events: [.met, .laterScan], isCurrent: true, known: [.nothing], effects: .isLearned,
       left: .met),
-    Row(events: [.firstScan], isCurrent: true, known: [.nothing], effects: [], left: .met),
+    Row(
+      events: [.firstScan], isCurrent: true, known: [.nothing], effects: .forgets, left: .met),
     Row(events: [.met], isCurrent: true, known: [.hidden], effects: .isLearned),
     Row(events: [.firstScan, .laterScan], isCurrent: true, known: [.hidden], effects: []),
     // The name is free.
