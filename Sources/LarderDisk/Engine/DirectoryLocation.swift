@@ -238,6 +238,8 @@ package final class DirectoryLocation: Sendable {
     do throws(Errno) {
       let isReplaced = try revalidate(mayMake: mayMake)
       if wasAstray && isAtPath { isAstray.store(false, ordering: .relaxed) }
+      // The event of a move since that look may have been followed before the store.
+      if wasAstray && !isAtPath { isAstray.store(true, ordering: .relaxed) }
       return isReplaced
     } catch {
       // Every call fails, not only one a second, because the directory that is held is no longer

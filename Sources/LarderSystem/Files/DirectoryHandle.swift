@@ -154,7 +154,7 @@ extension DirectoryHandle {
     _ = try system(.fstatat, faults) {
       unsafe name.withCString { unsafe fstatat(raw, $0, &buffer, 0) }
     }
-    return FileStatus(buffer)
+    return FileStatus(buffer, faults)
   }
 
   /// Opens a directory below this one. Fails for a symbolic link in its place.

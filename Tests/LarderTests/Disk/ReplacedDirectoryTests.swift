@@ -74,6 +74,30 @@ extension `A replaced directory` {
     try second.close()
   }
 
+  @Test func `that is moved again while it is found back is not taken for found`() throws {
+    let cache = try scene.open()
+    let (location, faults) = (cache.engine.location, scene.faults)
+    location.isAstray.store(true, ordering: .relaxed)
+    // The call looks twice, and finds it. Then it is moved, and a thread follows the event.
+    let found = faults.count(of: .fstatat) + 2
+    faults.simulate(
+      (
+        kept: { $0 },
+        shown: { [scene] _ in
+          guard faults.count(of: .fstatat) == found else { return }
+          do {
+            try FileManager.default.moveItem(atPath: scene.path, toPath: Self.aside(scene))
+          } catch {
+            Issue.record(error)
+          }
+          location.isAstray.store(true, ordering: .relaxed)
+        }
+      ))
+    try cache.engine.revalidate(isUrgent: true, mayMake: false, "test")
+    #expect(manager.fileExists(atPath: Self.aside(scene)) && cache.engine.isAstray)
+    try cache.close()
+  }
+
   private func isAside(_ key: String, _ scene: DiskScene) -> Bool {
     manager.fileExists(atPath: "\(Self.aside(scene))/\(scene.name(key).text)")
   }
