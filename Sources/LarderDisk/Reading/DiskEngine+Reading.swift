@@ -278,7 +278,8 @@ extension DiskEngine {
 extension EngineState {
   /// Counts a miss and returns true if the index alone shows that there is no such entry.
   mutating func missesKnownAbsent(_ name: EntryName, isCurrent: Bool) -> Bool {
-    guard isScanned, isCurrent, !catalog.index.contains(name) else { return false }
+    guard isScanned, isCurrent, !catalog.index.contains(name), !catalog.scans.hasLeftOut
+    else { return false }
     counters.countMiss(.absent)
     return true
   }

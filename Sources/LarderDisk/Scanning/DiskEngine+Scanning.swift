@@ -105,6 +105,7 @@ extension DiskEngine {
     // Read a second time. An entry that fails again is not in the index until it is read or stored.
     let piece = try scan.look(at: unreadable)
     for (_, errno) in piece.unreadable { noteUpkeepFailure(errno) }
+    if !piece.unreadable.isEmpty { withState { $0.catalog.scans.hasLeftOut = true } }
     return takeOver(piece, number) ? foreignCount + piece.foreign.count : nil
   }
 

@@ -158,8 +158,10 @@ extension `The scan` {
     try scene.expectConsistent(cache)
   }
 
-  @Test func `names that cannot be looked at are counted and the others are not lost`() throws {
-    let cache = try scene.open()
+  // An exclusive cache does not look for what its index lacks.
+  @Test(arguments: [DiskCache.Mode.shared, .exclusive])
+  func `names that cannot be looked at are counted and not lost`(mode: DiskCache.Mode) throws {
+    let cache = try scene.open { $0.mode = mode }
     scene.faults.plan(.errno(.ioError), for: .fstatat, at: 15, onwards: true)
     finish(cache)
     #expect(cache.statistics.scan == .finished)
