@@ -37,12 +37,12 @@
     var pairShare = 50
     /// The rounds of a sweep, and how many sweeps a scene has at most.
     private static let (sweepLength, sweepLimit) = (16, 8)
-    /// The share of plain scenes that differ in one thing from one of the last fruitful ones.
-    var neighbourShare = 30
-    /// The last scenes in which threads met as they had not met before.
-    private var fruitful: [Scene] = []
-    /// The number of new meetings in the last trial.
-    private var lastGain = 0
+    /// The share of plain scenes that are fruitful ones or their neighbours.
+    var neighbourShare = 50
+    /// Scenes in which threads met as they had not met before, with these meetings.
+    private var fruitful: [(scene: Scene, meetings: [Int])] = []
+    /// The new meetings in the last trial.
+    private var lastGain: [Int] = []
     /// How many sweeps there were, and the cuts that their scenes had.
     private(set) var (sweepCount, cutCount) = (0, 0)
     let table: PairTable
@@ -128,7 +128,9 @@
           scene = pairs.make()
         } else if pairShare > 0, generator.below(4) > 0 {
           let isNew = fruitful.isEmpty || generator.below(100) >= neighbourShare
-          scene = isNew ? plain.make() : grammar.neighbour(of: generator.pick(fruitful))
+          scene = isNew ? plain.make() : rareScene(&generator)
+          // In other orders, or with one thing that is different.
+          if !isNew, generator.below(3) > 0 { scene = grammar.neighbour(of: scene) }
           isPlain = true
         } else if !known.isEmpty, generator.once(in: 3) {
           scene = generator.pick(known)
@@ -183,21 +185,29 @@
         let verdict = run(Trial(strategy, seed: seed, scene))
         if verdict.kind != nil { return }
         skipped += Self.sweepLength - 2
-        if number == 0, lastGain > 0, isPlain { keep(scene, &generator) }
+        if number == 0, !lastGain.isEmpty, isPlain { keep(scene, &generator) }
         let cuts = Strategy.Cut.all(in: verdict.outcome.passed)
         let cutCount = cuts.callers.count + cuts.library.count
         (sweepCount, self.cutCount) = (sweepCount + 1, self.cutCount + cutCount)
-        if lastGain == 0 || skipped >= cutCount { return }
+        if lastGain.isEmpty || skipped >= cutCount { return }
       }
     }
 
     /// Keeps a scene in which threads met as they had not met before.
     private mutating func keep(_ scene: Scene, _ generator: inout SeededGenerator) {
-      if fruitful.count < 100 {
-        fruitful.append(scene)
+      let found = (scene, lastGain)
+      if fruitful.count < 1_000 {
+        fruitful.append(found)
       } else {
-        fruitful[generator.below(100)] = scene
+        fruitful[generator.below(1_000)] = found
       }
+    }
+
+    /// Returns of some scenes the one whose meetings were the rarest since.
+    private func rareScene(_ generator: inout SeededGenerator) -> Scene {
+      let some = (0..<8).map { _ in generator.pick(fruitful) }
+      return some.min { table.rarity(of: $0.meetings) < table.rarity(of: $1.meetings) }?.scene
+        ?? Scene()
     }
 
     /// - Parameter isForPairs: Whether three orders in which no new pair runs are the last.

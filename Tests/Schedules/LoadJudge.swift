@@ -112,7 +112,7 @@
         let changes = supersessions(of: call, name)
         return loads.allSatisfy { $0.start == call.start || $0.operation.verb == .failingLoad }
           && loads.contains { failed in
-            failed.cache == call.cache && failed.loadStart ?? .max < start
+            failed.cache == call.cache && failed.loadStart ?? .max < min(start, call.end)
               && failed.startTime > call.startTime - 900_000_000
               && failed.result == .failed("LoadFailure", remains: false)
               && !changes.contains { $0.end > failed.start }

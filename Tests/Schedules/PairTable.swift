@@ -50,13 +50,18 @@
       if unsafe cells[cell] < .max { unsafe cells[cell] += 1 }
     }
 
-    /// Counts the meetings of a schedule, and returns how many were the first of their kind.
-    func note(_ meetings: [Int]) -> Int {
-      meetings.count { meeting in
+    /// Counts the meetings of a trial, and returns those that were the first of their kind.
+    func note(_ meetings: [Int]) -> [Int] {
+      meetings.filter { meeting in
         let cell = Self.cellCount + meeting
-        defer { unsafe cells[cell] = 1 }
+        defer { if unsafe cells[cell] < .max { unsafe cells[cell] += 1 } }
         return unsafe cells[cell] == 0
       }
+    }
+
+    /// Returns how many trials had the rarest of some meetings.
+    func rarity(of meetings: [Int]) -> UInt8 {
+      meetings.map { unsafe cells[Self.cellCount + $0] }.min() ?? .max
     }
 
     static func pair(_ first: Int, _ second: Int) -> Int {

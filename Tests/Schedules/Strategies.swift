@@ -500,9 +500,10 @@
   }
 
   extension Strategy.Cut {
-    /// Returns all cuts of a schedule at which a thread reaches what another one changes, or changes
-    /// what another one reaches: those of the callers' threads and tasks, and those of the library's
-    /// own threads. Of a place that a thread comes to in the same way more than once, the first.
+    /// Returns all cuts of a schedule at which a thread reaches what another one changes, or
+    /// changes what another one reaches: those of the callers' threads and tasks, and those of the
+    /// library's own threads. Of a place that a thread comes to in the same way more than once, the
+    /// first.
     static func all(in passed: [Scheduler.PassedPoint]) -> (callers: [Self], library: [Self]) {
       var (users, changers): ([Int: UInt64], [Int: UInt64]) = ([:], [:])
       for point in passed where !point.isPlumbing {

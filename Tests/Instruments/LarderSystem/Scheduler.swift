@@ -246,9 +246,9 @@
     /// Begins another round of a scene's threads.
     package static func beginRound() { core.withLock { $0.beginRound() } }
 
-    /// Cancels a task. That holds a lock of Swift's runtime while handlers run and reach points. No
-    /// thread that waits for such a lock would give up its turn, so the running one goes on whenever
-    /// it can.
+    /// Cancels a task. That holds a lock of Swift's runtime while handlers run and reach points.
+    /// No thread that waits for such a lock would give up its turn, so the running one goes on
+    /// whenever it can.
     package static func cancel<Success, Failure>(_ task: Task<Success, Failure>) {
       let outer = core.withLock { core in exchange(&core.urgent, with: core.running) }
       unsafe c_cancel(unsafeBitCast(task, to: UnsafeRawPointer.self))
