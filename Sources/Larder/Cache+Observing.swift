@@ -32,11 +32,12 @@ extension Cache: EngineObserver {
     }
   }
 
-  /// Supersedes the loads, of values and of files, that are running for the keys in question.
+  /// Supersedes the loads, of values and of files, that are running for the keys in question, and
+  /// forgets their errors.
   ///
-  /// - Complexity: O(r) digests of keys for r running loads.
+  /// - Complexity: O(r) digests of keys for r running and failed loads.
   package func supersedeLoads(where isRemoved: (Subject) -> Bool) -> [Subject] {
-    let keys = flights.runningKeys + fileFlights.runningKeys
+    let keys = flights.keys + fileFlights.keys
     let removed = keys.map { disk.subject($0) }.filter(isRemoved)
     for subject in removed { supersede(subject.key) }
     return removed

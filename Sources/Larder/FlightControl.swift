@@ -183,10 +183,10 @@ package final class FlightControl<Value: Sendable>: Sendable {
     }
   }
 
-  /// The keys whose loads are running.
-  var runningKeys: [CacheKey] {
+  /// The keys whose loads are running, or have failed a short time ago.
+  var keys: [CacheKey] {
     guard isUsed.load(ordering: .sequentiallyConsistent) else { return [] }
-    return state.withLock { $0.table.keys }
+    return state.withLock { $0.table.keys + $0.failures.keys }
   }
 
   /// The counters of all loads.

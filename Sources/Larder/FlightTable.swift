@@ -254,6 +254,8 @@ package struct FailureTable: Sendable {
   /// The number of errors kept, including expired ones that were not asked for since.
   var count: Int { failures.count }
 
+  var keys: [CacheKey] { Array(failures.keys) }
+
   /// All errors that are kept.
   var errors: [any Error] { failures.values.map(\.error) }
 

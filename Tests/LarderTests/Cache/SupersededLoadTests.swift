@@ -261,6 +261,18 @@ extension `Superseded loads` {
     #expect(try await cache.value(forKey: other) == "loaded")
   }
 
+  @Test func `a removal of variants forgets the errors of their loads`() async throws {
+    struct Failure: Error {}
+    let cache = try open()
+    for key in [CacheKey("key"), CacheKey("key", variant: "de")] {
+      await #expect(throws: Failure.self) {
+        try await cache.value(forKey: key) { throw Failure() }
+      }
+      try await cache.removeVariants(of: "key")
+      #expect(try await cache.value(forKey: key) { "loaded" } == "loaded")
+    }
+  }
+
   @Test func `a load that its last caller gave up counts as running until it is stored`()
     async throws
   {
@@ -280,7 +292,7 @@ extension `Superseded loads` {
     scene.faults.plan(.before(givingUp), for: .linkat)
     caller.value = Task { try await cache.value(forKey: variant) { "loaded" } }
     await #expect(throws: CancellationError.self) { try await caller.value?.value }
-    try await eventually("the load to end") { () async in cache.flights.runningKeys.isEmpty }
+    try await eventually("the load to end") { () async in cache.flights.keys.isEmpty }
     #expect(scene.faults.struckCount == 1)
     #expect(running.value == [variant])
   }
