@@ -233,6 +233,7 @@ extension EngineState {
     _ run: inout EvictionRun, _ configuration: DiskCache.Configuration
   ) -> EvictionStep {
     if phase.isShutDown { return .closed }
+    if run.isHelp, catalog.uses.latest > run.plan.lastUse ?? .never { return .end }
     if run.isPurge {
       guard let purge = evictions.purge else { return .end }
       run.plan.setGoals(of: purge, stuck: catalog.index.stuckTotals, configuration)
@@ -278,8 +279,8 @@ extension EngineState {
 
 // The other occasions.
 extension DiskEngine {
-  /// Evicts by a plan of the caller's. Of many entries with two threads, in two thirds of the time:
-  /// half of an unlink's work the kernel does after it has given back the directory's lock.
+  /// Evicts by a plan of the caller's. Of many entries with two threads, while nobody uses the
+  /// cache: the kernel does half of an unlink without the directory's lock, a third of the time.
   func trim(_ operation: String, _ plan: (Timestamp) -> TrimPlan) throws(CacheError) -> BulkRemoval
   {
     try checkWritable(operation)
@@ -294,14 +295,16 @@ extension DiskEngine {
     var plan = plan(now)
     let (lastUse, count) = withState { ($0.catalog.uses.latest, $0.catalog.index.totals.count) }
     plan.lastUse = max(lastUse, plan.now)
-    let (run, part) = (EvictionRun(plan), count > 1_000 ? RemovalProgress() : nil)
+    let part = count > 1_000 ? RemovalProgress() : nil
     if let part {
-      runAside { [self] in
+      var run = EvictionRun(plan)
+      run.isHelp = true
+      runAside { [self, run] in
         part.add(evict(run, tells: true).removal)
         part.finish()
       }
     }
-    var (result, isClosed) = evict(run, waitingAtMost: count + 1, tells: true)
+    var (result, isClosed) = evict(EvictionRun(plan), waitingAtMost: count + 1, tells: true)
     if let part { result.add(try part.wait()) }
     if isClosed { throw closedError(operation) }
     return result

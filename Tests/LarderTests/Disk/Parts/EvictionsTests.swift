@@ -47,6 +47,18 @@ struct `The evictions of a process` {
 
   private var purging: EvictionRun { EvictionRun(purgingAt: Timestamp(seconds: 1_000)) }
 
+  @Test func `a thread that helps ends when the cache is used`() {
+    var state = state(3)
+    var plan = TrimPlan(now: Timestamp(seconds: 1_000), protected: nil)
+    (plan.maximumCount, plan.lastUse) = (0, Timestamp(seconds: 1_000))
+    var (run, help) = (EvictionRun(plan), EvictionRun(plan))
+    help.isHelp = true
+    let chosen = [choose(&run, in: &state) != nil, choose(&help, in: &state) != nil]
+    _ = state.catalog.uses.issueAccess(at: Timestamp(seconds: 1_001))
+    let isChosen = choose(&help, in: &state) != nil
+    #expect(chosen == [true, true] && !isChosen && choose(&run, in: &state) != nil)
+  }
+
   @Test func `a purge begins when a limit is passed, once, and one thread is asked`() {
     var state = state(10)
     let early = state.beginPurge(configuration, sparing: nil)
