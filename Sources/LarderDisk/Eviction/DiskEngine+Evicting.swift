@@ -279,8 +279,8 @@ extension EngineState {
 
 // The other occasions.
 extension DiskEngine {
-  /// Evicts by a plan of the caller's. Of many entries with two threads, while nobody uses the
-  /// cache: the kernel does half of an unlink without the directory's lock, a third of the time.
+  /// Evicts by a plan of the caller's. Of many entries with two threads until the next use, in two
+  /// thirds of the time: the kernel does half of an unlink without the directory's lock.
   func trim(_ operation: String, _ plan: (Timestamp) -> TrimPlan) throws(CacheError) -> BulkRemoval
   {
     try checkWritable(operation)

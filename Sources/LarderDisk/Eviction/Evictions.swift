@@ -79,7 +79,7 @@ struct EvictionRun: Sendable {
   /// Whether the goals are those that the purge which is going on has at each choice. If there is
   /// none any more, the eviction is over.
   let isPurge: Bool
-  /// Whether it helps another one, until somebody uses the cache: they would wait for it.
+  /// Whether it shares the work of another run until the next use, which would wait for both.
   var isHelp = false
   /// The bytes on disk that were freed, here or by another process.
   var freed: UInt64 = 0

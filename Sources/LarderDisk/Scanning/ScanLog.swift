@@ -15,7 +15,7 @@ struct ScanLog: Sendable {
   /// Whether something happened that the latest scan may have passed over, so that another one has
   /// to follow.
   var hasMissedChanges = false
-  /// Whether a scan has left a file out because its status could not be read.
+  /// Whether any scan has left a file out because its status could not be read.
   var hasLeftOut = false
   /// The times at which the directory is scanned again where no events report changes.
   var rescans = RescanSchedule()
