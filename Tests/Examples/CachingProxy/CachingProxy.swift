@@ -37,13 +37,14 @@ struct CachingProxy {
 
   /// Answers a GET or a HEAD; without one, closes the connection.
   private func serve(_ client: FileHandle) async throws {
-    guard let head = Head(try Sockets.receive(client)[...]) else { return }
+    guard let head = Head(try Sockets.receive(client)) else { return }
     let words = head.line.split(separator: " ")
     guard words.count == 3, ["GET", "HEAD"].contains(words[0]) else { return }
     // What names another client or URL, would get into pages that all clients get.
     let dropped = ["forwarded", "x-forwarded-", "x-original-url", "x-rewrite-url"]
     let fields = head.fields.filter { name, _ in
-      !dropped.contains { name.lowercased().hasPrefix($0) }
+      let name = name.lowercased()
+      return !dropped.contains { name.hasPrefix($0) }
     }
     let request = HTTPCache.Request(
       method: String(words[0]), authority: "127.0.0.1:\(origin)", target: String(words[1]),
@@ -56,7 +57,9 @@ struct CachingProxy {
     _ response: HTTPCache.Response, to client: FileHandle, withBody hasBody: Bool
   ) async throws {
     var text = "HTTP/1.1 \(response.status) \r\nConnection: close\r\n"
-    text += response.convertedFields { $0.map { "\($0.name): \($0.value)\r\n" }.joined() }
+    text += response.convertedFields {
+      $0.reduce(into: "") { $0 += $1.name + ": " + $1.value + "\r\n" }
+    }
     let size = hasBody ? response.body.byteCount ?? 0 : 0  // 204 and 304 have none
     if size > 0, response.fields["content-length"] == nil { text += "Content-Length: \(size)\r\n" }
     let head = Array("\(text)\r\n".utf8)
@@ -76,9 +79,9 @@ struct CachingProxy {
     let bytes = try await blocking { [origin] in
       let server = try Sockets.connect(to: origin)
       try Sockets.send(asked, server)
-      return try server.readToEnd() ?? Data()
+      return [UInt8](try server.readToEnd() ?? Data())
     }
-    guard let head = Head(bytes[...]), let status = Int(head.line.dropFirst(9).prefix(3))
+    guard let head = Head(bytes), let status = Int(head.line.dropFirst(9).prefix(3))
     else { throw POSIXError(.EIO) }
     let body = HTTPCache.Body(Array(bytes[head.end...]))
     return HTTPCache.Response(status: status, fields: HTTPCache.Fields(head.fields), body: body)
@@ -87,23 +90,34 @@ struct CachingProxy {
 
 /// The first line of a message, and its fields.
 private struct Head {
-  let line: Substring
+  let line: String
   let fields: [(String, String)]
   /// The place behind the empty line.
   let end: Int
 
   /// Reads a head; nil if it is not whole.
-  init?(_ bytes: Data) {
-    guard let end = bytes.range(of: Data("\r\n\r\n".utf8)) else { return nil }
-    let text = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
-    let lines = text.unicodeScalars.split(separator: "\n").map(Substring.init)
-    line = lines.first.map { $0.trimmingCharacters(in: .newlines)[...] } ?? ""
-    self.end = end.upperBound
-    fields = lines.dropFirst().map { line in
-      let name = line.unicodeScalars.prefix { $0 != ":" }
-      let value = Substring(line.unicodeScalars.dropFirst(name.count + 1))
-      return (String(name), value.trimmingCharacters(in: .whitespacesAndNewlines))
+  init?(_ bytes: [UInt8]) {
+    var lines: [ArraySlice<UInt8>] = []
+    var end = 0
+    repeat {
+      guard let newline = bytes[end...].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+      lines.append(bytes[end..<newline])
+      end = newline + 1
+    } while ![[], [UInt8(ascii: "\r")]].contains(lines.last)
+    self.end = end
+    line = String(decoding: Self.trimmed(lines[0]), as: UTF8.self)
+    fields = lines.dropFirst().dropLast().map { line in
+      let name = line.prefix { $0 != UInt8(ascii: ":") }
+      let value = Self.trimmed(line.dropFirst(name.count + 1))
+      return (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
     }
+  }
+
+  /// Returns a text without the white space at its ends.
+  private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let isSpace = { (byte: UInt8) in " \t\r".utf8.contains(byte) }
+    let start = text.drop(while: isSpace)
+    return start.prefix(upTo: (start.lastIndex { !isSpace($0) } ?? start.startIndex - 1) + 1)
   }
 }
 

@@ -27,11 +27,11 @@ enum Sockets {
   }
 
   /// Returns what has arrived, up to 8 KiB; nothing at the end.
-  static func receive(_ client: FileHandle) throws -> Data {
+  static func receive(_ client: FileHandle) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 8192)
     let count = recv(client.fileDescriptor, &bytes, bytes.count, 0)
     if count < 0 { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-    return Data(bytes[..<count])
+    return Array(bytes[..<count])
   }
 
   static func send(_ bytes: [UInt8], _ peer: FileHandle) throws {
