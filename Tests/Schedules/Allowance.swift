@@ -32,7 +32,7 @@
       everything = everything || isBehind && verbs.contains(.kill)
       self.everything = everything
       names = Set(
-        operations.filter { $0.verb == .touch || $0.verb == .overwrite }.compactMap(\.name))
+        operations.filter { [.touch, .overwrite, .damage].contains($0.verb) }.compactMap(\.name))
       passing = Set(operations.filter { $0.verb == .shortStore }.compactMap(\.name))
     }
 

@@ -21,9 +21,10 @@
       if let days = value(of: "--days", in: arguments).flatMap({ Int($0) }) {
         return runYear(days, seed: seed, arguments)
       }
-      let table = PairTable(path: value(of: "--pairs", in: arguments))
+      let pairs = value(of: "--pairs", in: arguments)
+      let table = PairTable(path: pairs)
       if arguments.contains("--report") { return report(table) }
-      var explorer = Explorer(seed: seed, seconds: seconds, table)
+      var explorer = Explorer(seed: seed, seconds: seconds, table, pairs: pairs)
       explorer.shrinks = !arguments.contains("--no-shrinking")
       explorer.stopsAtFirst = arguments.contains("--first")
       if explorer.stopsAtFirst { explorer.shrinks = false }
@@ -58,7 +59,7 @@
         "\(explorer.roundCount) schedules, \(explorer.failureCount) failures, seed \(seed), "
           + "\(explorer.pointCount / max(1, explorer.roundCount)) points each, "
           + "\(explorer.sweepCount) sweeps of "
-          + "\(explorer.cutCount / max(1, explorer.sweepCount)) cuts")
+          + "\(explorer.cutCount / max(1, explorer.sweepCount)) cuts, \(explorer.rare.text)")
       Progress.tell(
         "longest spin \(explorer.longestSpin), without a change \(explorer.mostIdlePoints)")
       if explorer.failureCount > 0 { return 1 }

@@ -37,10 +37,10 @@
     var pairShare = 50
     /// The rounds of a sweep, and how many sweeps a scene has at most.
     private static let (sweepLength, sweepLimit) = (16, 8)
-    /// The share of plain scenes that are fruitful ones or their neighbours.
+    /// The share of plain scenes that are rare ones or their neighbours.
     var neighbourShare = 50
-    /// Scenes in which threads met as they had not met before, with these meetings.
-    private var fruitful: [(scene: Scene, meetings: [Int])] = []
+    private(set) var rare: RareScenes
+    private var rareGenerator = SeededGenerator(0)
     /// The new meetings in the last trial.
     private var lastGain: [Int] = []
     /// How many sweeps there were, and the cuts that their scenes had.
@@ -64,8 +64,11 @@
       return RawFiles.byteCount(path) ?? 0 > 0
     }
 
-    init(seed: UInt64, seconds: Int, _ table: PairTable) {
+    /// - Parameter pairs: The file of pairs, beside which that of rare scenes lies.
+    init(seed: UInt64, seconds: Int, _ table: PairTable, pairs: String? = nil) {
       self.seed = seed
+      rare = RareScenes(path: pairs.map { $0 + ".scenes" })
+      rareGenerator = SeededGenerator(seed &+ 401)
       self.table = table
       deadline = Self.milliseconds + Int64(seconds) * 1_000
     }
@@ -81,6 +84,7 @@
         Progress.tell("NOT THE SAME TWICE \(trial.text)")
       }
       lastGain = table.note(verdict.outcome.meetings)
+      rare.note(trial.scene, verdict.outcome.places, &rareGenerator)
       roundCount += trial.strategy.roundCount
       pointCount += verdict.outcome.pointCount
       longestSpin = max(longestSpin, verdict.outcome.longestSpin.count)
@@ -122,16 +126,14 @@
         let number = generator.next() % 1_000_000_000
         var grammar = Grammar(seed: number)
         var scene: Scene
-        var isPlain = false
         let isForPairs = pairShare > 0 && pairs.hasUnmetPair && generator.once(in: 4)
         if isForPairs {
           scene = pairs.make()
         } else if pairShare > 0, generator.below(4) > 0 {
-          let isNew = fruitful.isEmpty || generator.below(100) >= neighbourShare
-          scene = isNew ? plain.make() : rareScene(&generator)
+          let isNew = rare.isEmpty || generator.below(100) >= neighbourShare
+          scene = isNew ? plain.make() : rare.pick(&generator)
           // In other orders, or with one thing that is different.
           if !isNew, generator.below(3) > 0 { scene = grammar.neighbour(of: scene) }
-          isPlain = true
         } else if !known.isEmpty, generator.once(in: 3) {
           scene = generator.pick(known)
           if generator.once(in: 2) { scene = grammar.neighbour(of: scene) }
@@ -142,12 +144,12 @@
         }
         if isFine { scene.isCoarse = false }
         if unwanted.contains(where: scene.text.contains) || !scene.isJudgeable { continue }
-        if isForPairs || !strategies.isEmpty || generator.once(in: 8) || !scene.mayBeginAnew {
+        if isForPairs || !strategies.isEmpty || generator.once(in: 4) || !scene.mayBeginAnew {
           _ = explore(scene, atMost: isForPairs ? 20 : 10, isForPairs: isForPairs, &generator)
         } else if scene.mayRepeat, generator.once(in: 6) {
           exploreRounds(scene, &generator)
         } else {
-          sweep(scene, isPlain: isPlain, &generator)
+          sweep(scene, &generator)
         }
       }
     }
@@ -162,7 +164,7 @@
     mutating func exploreOnly(_ scene: Scene) {
       var generator = SeededGenerator(seed)
       while !isOver, failureCount == 0 {
-        if strategies.isEmpty, scene.mayBeginAnew { sweep(scene, isPlain: true, &generator) }
+        if strategies.isEmpty, scene.mayBeginAnew { sweep(scene, &generator) }
         if !isOver, failureCount == 0 { _ = explore(scene, atMost: 10, &generator) }
       }
     }
@@ -175,9 +177,7 @@
     }
 
     /// Runs a scene with all cuts, as long as new meetings of threads come of it.
-    private mutating func sweep(
-      _ scene: Scene, isPlain: Bool, _ generator: inout SeededGenerator
-    ) {
+    private mutating func sweep(_ scene: Scene, _ generator: inout SeededGenerator) {
       let seed = generator.next() % 1_000_000
       var skipped = 0
       for number in 0..<Self.sweepLimit where !isOver {
@@ -185,29 +185,11 @@
         let verdict = run(Trial(strategy, seed: seed, scene))
         if verdict.kind != nil { return }
         skipped += Self.sweepLength - 2
-        if number == 0, !lastGain.isEmpty, isPlain { keep(scene, &generator) }
         let cuts = Strategy.Cut.all(in: verdict.outcome.passed)
         let cutCount = cuts.callers.count + cuts.library.count
         (sweepCount, self.cutCount) = (sweepCount + 1, self.cutCount + cutCount)
         if lastGain.isEmpty || skipped >= cutCount { return }
       }
-    }
-
-    /// Keeps a scene in which threads met as they had not met before.
-    private mutating func keep(_ scene: Scene, _ generator: inout SeededGenerator) {
-      let found = (scene, lastGain)
-      if fruitful.count < 1_000 {
-        fruitful.append(found)
-      } else {
-        fruitful[generator.below(1_000)] = found
-      }
-    }
-
-    /// Returns of some scenes the one whose meetings were the rarest since.
-    private func rareScene(_ generator: inout SeededGenerator) -> Scene {
-      let some = (0..<8).map { _ in generator.pick(fruitful) }
-      return some.min { table.rarity(of: $0.meetings) < table.rarity(of: $1.meetings) }?.scene
-        ?? Scene()
     }
 
     /// - Parameter isForPairs: Whether three orders in which no new pair runs are the last.

@@ -148,6 +148,9 @@
     /// the other.
     var isJudgeable: Bool {
       let verbs = threads.flatMap { $0.operations.map(\.verb) }
+      // Nor what a damaged file holds that is stamped, which makes it valid. Damage in the tick of a
+      // store cannot be seen.
+      if verbs.contains(.damage), verbs.contains(.stamp) || isCoarse { return false }
       return !verbs.contains(.replace) || !verbs.contains { $0 == .plant || $0 == .moveIn }
     }
   }

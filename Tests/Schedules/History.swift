@@ -35,6 +35,7 @@
     let start: Int
     let startTime: Int64
     var end = Int.max
+    var endTime = Int64.max
     var result = Result.none
     /// The moment at which the closure of a load began to run.
     var loadStart: Int?
@@ -143,6 +144,7 @@
       state.withLock { state in
         state.clock += 1
         state.calls[number].end = state.clock
+        state.calls[number].endTime = Scheduler.now
         state.calls[number].result = result
       }
       Scheduler.endOperation()

@@ -27,7 +27,20 @@
           problems += refreshesAfterErrors(name)
         }
       }
-      return problems + unexpectedFailures() + uncancelledLoads()
+      return problems + unexpectedFailures() + uncancelledLoads() + slowCalls()
+    }
+
+    /// Returns the calls that have waited for a periodic timer, because something did not wake them.
+    private func slowCalls() -> [String] {
+      let delaying: Set<Scene.Verb> = [.kill, .stop, .stepBack]
+      let isDelayed =
+        scene.early > 0
+        || scene.threads.contains { $0.operations.contains { delaying.contains($0.verb) } }
+      if isDelayed { return [] }
+      return history.calls.filter { call in
+        call.end != .max && call.endTime != .max && call.operation.verb != .pause
+          && call.endTime - call.startTime > 1_500_000_000
+      }.map { "took \(($0.endTime - $0.startTime) / 1_000_000) ms: \($0.text)" }
     }
 
     /// Returns the values that caches find at rest and that are not in the directory at the path.
@@ -210,6 +223,8 @@
       case .store, .stream, .shortStore, .inPieces, .storeFile:
         return storeSteps(call, name, isAlone: isAlone, step)
       case .moveIn: return moveInSteps(call, name, step)
+      case .stamp where call.result == .number(0):
+        return isAlone && processes.count == 1 && !mayLoseAll(name) ? [step(.sawNone)] : []
       case .stamp: return stampSteps(call, name, step)
       case .absent:
         // A value that waits to be written is not visible to other processes.
@@ -231,6 +246,9 @@
         guard lag != nil else { return [] }
         return readSteps(call, name, step)
       case .extend:
+        if call.result == .number(0), isAlone, processes.count == 1, !mayLoseAll(name) {
+          return [step(.sawNone)]
+        }
         return call.result == .number(1) ? [step(.sawSome)] : []
       case .contains:
         if call.result == .missed { return mayLoseAll(name) ? [] : [step(.sawNone)] }
@@ -306,7 +324,6 @@
     private func stampSteps(
       _ call: Call, _ name: Character, _ step: MakeStep
     ) -> [Linearization.Step] {
-      guard call.result != .number(0) else { return [] }
       let ext = call.cache.flatMap { scene.caches[$0].options[.ext] }
       let isRenamed = history.calls.contains { $0.operation.otherName == name }
       let values = history.calls.filter { other in
@@ -437,10 +454,10 @@
       case (.select, _), (.variants, _): return [step(.delete, true, nil)]
       case (.removeAll, .none), (.background, .none): return [step(.delete, true, .max)]
       case (.unlink, let result), (.touch, let result), (.moveOut, let result),
-        (.overwrite, let result):
+        (.overwrite, let result), (.damage, let result):
         // As with a removal: of a name without a file there is no event. A touch makes every value
         // of its name one that may be lost, so it needs another reason here.
-        let isTouch = [.touch, .overwrite].contains(call.operation.verb)
+        let isTouch = [.touch, .overwrite, .damage].contains(call.operation.verb)
         let mayBeGone = isTouch ? Allowance(scene).everything : mayLose(name)
         let isSilent = result == .removed(false) && mayBeGone
         let isOverwritten = isTouch && isStamped(name, during: call)
@@ -481,17 +498,20 @@
     /// its file back moves what has the name aside, and what is another's back again.
     private func isMoved(_ name: Character, during call: Call) -> Bool {
       history.calls.contains { other in
-        guard other.operation.verb == .absent, case .failed = other.result else { return false }
-        return other.operation.name == name && other.start < call.end && call.start < other.end
+        guard other.operation.verb == .absent, other.operation.name == name else { return false }
+        // Or an expired one, which is not to be replaced in the meantime.
+        let isBehindExpired = other.result == .rejected("alreadyPresent") && mayLose(name)
+        if case .failed = other.result {} else if !isBehindExpired { return false }
+        return other.start < call.end && call.start < other.end
       }
     }
 
     /// Returns whether a value was written into a file by an outsider while a call read the file.
     func isOverwritten(by value: Int, during call: Call) -> Bool {
       history.calls.contains { other in
-        guard other.operation.verb == .overwrite, other.operation.name == call.operation.name else {
-          return false
-        }
+        guard [.overwrite, .damage].contains(other.operation.verb),
+          other.operation.name == call.operation.name
+        else { return false }
         return (other.value == value || value == SceneValue.torn) && other.start < call.end
           && call.start < other.end
       }
@@ -554,7 +574,7 @@
       case .staleLoad, .nestedLoad, .loadFile, .cancelledLoad, .select, .take, .variants, .stamp:
         return true
       case .inPieces, .storeFile: return true
-      case .unlink, .touch, .replace, .plant, .moveOut, .moveIn, .overwrite: return true
+      case .unlink, .touch, .replace, .plant, .moveOut, .moveIn, .overwrite, .damage: return true
       default: return false
       }
     }

@@ -59,11 +59,6 @@
       }
     }
 
-    /// Returns how many trials had the rarest of some meetings.
-    func rarity(of meetings: [Int]) -> UInt8 {
-      meetings.map { unsafe cells[Self.cellCount + $0] }.min() ?? .max
-    }
-
     static func pair(_ first: Int, _ second: Int) -> Int {
       let (low, high) = (min(first, second), max(first, second))
       return high * (high + 1) / 2 + low

@@ -303,6 +303,7 @@
       case .limit: if case .memory(let cache) = slot { setLimit(number, cache.memory) }
       case .rescan: slot.disk.engine.startScan()
       case .reopen: try reopen(slot, cache)
+      case .pause where number == 0: Scheduler.sleepUntilDeadline()
       case .pause: Scheduler.sleep(milliseconds: number)
       default: break
       }
@@ -373,7 +374,7 @@
         Scheduler.noteKernelChange()
         Scheduler.point(.look)
         mkdir(path, 0o700)
-      case .moveOut, .moveIn, .overwrite: result = changeFile(operation, value)
+      case .moveOut, .moveIn, .overwrite, .damage: result = changeFile(operation, value)
       case .own:
         RawFiles.noteChange(file)
       case .link:
@@ -408,6 +409,7 @@
         let value = RawFiles.bytes(movedPath(name)).flatMap(SceneValue.value)
         guard RawFiles.move(movedPath(name), to: file) else { return .missed }
         return value.map { .found($0) } ?? .done
+      case .damage: return .removed(RawFiles.damage(file))
       default:
         return .removed(
           RawFiles.overwrite(file, SceneValue.bytes(value, count: operation.number ?? 100)))
@@ -448,7 +450,7 @@
 
     /// Whether an outsider writes into a file.
     var overwrites: Bool {
-      threads.contains { $0.operations.contains { $0.verb == .overwrite } }
+      threads.contains { $0.operations.contains { [.overwrite, .damage].contains($0.verb) } }
     }
 
     /// Whether an operation sets a clock back.

@@ -109,7 +109,7 @@
         possible.insert(.evicted)
       }
       // Written into, or under a name that is not its key's.
-      if all.contains(where: { $0.verb == .overwrite || $0.otherName != nil }) {
+      if all.contains(where: { [.overwrite, .damage].contains($0.verb) || $0.otherName != nil }) {
         possible.insert(.corrupt)
       }
       return possible

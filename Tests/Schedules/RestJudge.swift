@@ -13,9 +13,7 @@
       // Before anything is flushed, because all that is begun has to end by itself.
       for cache in scene.caches.indices {
         judgeUses(since: nil, cache)
-        inProcess(of: cache) {
-          if let disk = slot(cache)?.disk, !isDisturbed { judgeWork(of: disk, cache) }
-        }
+        judgeUnflushed(cache)
       }
       for cache in scene.caches.indices { flush(cache) }
       Scheduler.sleep(milliseconds: 3_000)
@@ -33,6 +31,7 @@
       for cache in scene.caches.indices {
         inProcess(of: cache) {
           judgeMemory(cache)
+          judgeExpiries(cache)
           judgeMemoryRemovals(cache)
           judgeRemovals(cache)
         }
@@ -54,16 +53,35 @@
       guard isSweep else { return judgeIndexes() }
       Scheduler.sleep(milliseconds: 300)
       for cache in scene.caches.indices {
-        inProcess(of: cache) {
-          if let disk = slot(cache)?.disk, !isDisturbed { judgeWork(of: disk, cache) }
-        }
+        judgeUses(since: nil, cache)
+        judgeUnflushed(cache)
         flush(cache)
       }
       // Before the reads, which mend what the index has wrong.
       judgeIndexes()
       judgeFiles()
       readAll("between")
-      for cache in scene.caches.indices { inProcess(of: cache) { judgeMemory(cache) } }
+      for cache in scene.caches.indices {
+        inProcess(of: cache) {
+          judgeMemory(cache)
+          judgeExpiries(cache)
+        }
+      }
+    }
+
+    /// Checks what has to be so before anything is flushed, because a flush and a count finish what
+    /// was left.
+    private func judgeUnflushed(_ cache: Int) {
+      inProcess(of: cache) {
+        guard let disk = slot(cache)?.disk, !isDisturbed else { return }
+        judgeWork(of: disk, cache)
+        let isPurging = disk.engine.withState { $0.evictions.purge != nil }
+        if isPurging { history.report("cache \(cache) has a purge that nobody goes on with") }
+        let isKnown = disk.engine.withState { $0.isScanned && !$0.catalog.scans.isOngoing }
+        if isKnown, processCount == 1 || hearsAll(cache) {
+          judgeLimits(disk, cache, entryFiles())
+        }
+      }
     }
 
     /// Checks that no temporary file is left, and that limits are kept.
@@ -349,9 +367,16 @@
       let (isBusy, isHiding) = disk.engine.withState { state in
         (
           !state.locks.isEmpty || state.clearing.isRunning,
-          !state.evictions.names.isEmpty || state.clearing.hidesFiles
+          !state.evictions.names.isEmpty || !state.evictions.damaged.isEmpty
+            || state.clearing.hidesFiles
         )
       }
+      // Any that waits has to reach the disk by a time.
+      let isForgotten = disk.engine.withState { state in
+        var uses = state.catalog.uses
+        return !uses.isEmpty && uses.planDrain(by: .now.advanced(by: .seconds(1 << 40)))
+      }
+      if isForgotten { history.report("cache \(cache) has uses that nothing will write") }
       let hasBacklog =
         disk.behind?.withTable { !$0.hidden.isEmpty || $0.cost != 0 || $0.hiddenCost != 0 } ?? false
       if isBusy || isHiding || hasBacklog {
@@ -363,13 +388,69 @@
     /// Checks internal state of the engine that has no public function.
     private func judgeState(_ disk: DiskCache, _ cache: Int) {
       judgeWork(of: disk, cache)
-      let indexed = disk.engine.withState { $0.catalog.index.entriesInOrder() }
+      let (indexed, isUsed) = disk.engine.withState { state in
+        (state.catalog.index.entriesInOrder(), !state.catalog.uses.isEmpty)
+      }
+      if isUsed { history.report("cache \(cache) has uses that wait, after a flush") }
       for entry in indexed {
-        let file = "\(path)/\(entry.name)"
-        if RawFiles.byteCount(file) != Int(entry.byteCount) || RawFiles.inode(file) != entry.inode {
+        let file = RawFiles.status("\(path)/\(entry.name)")
+        if file?.byteCount != Int(entry.byteCount) || file?.inode != entry.inode {
           history.report("cache \(cache) knows \(entry.name) as it is not")
+        } else if let file, !isNear(file.expiry, entry.expiry) {
+          history.report(
+            "cache \(cache) knows \(entry.name) until \(entry.expiry), its file says \(file.expiry)"
+          )
+        } else if let file, !scene.stepsBack, scene.early == 0,
+          entry.lastAccess < file.access.adding(.zero - .milliseconds(1))
+        {
+          history.report(
+            "cache \(cache) knows \(entry.name) as used at \(entry.lastAccess), its file says "
+              + "\(file.access)")
         }
       }
+    }
+
+    /// Checks that memory keeps no value for longer than its file.
+    func judgeExpiries(_ cache: Int) {
+      guard case .memory(let front)? = slot(cache), isFollowing(cache), !isDisturbed else { return }
+      for name in scene.names {
+        let key = CacheKey(SceneValue.key(name))
+        guard let (value, expiry) = front.memory.valueAndExpiry(of: key),
+          let file = RawFiles.status(
+            "\(path)/\(SceneValue.fileName(name, ext: scene.caches[cache].options[.ext]))"),
+          file.bytes == value, file.expiry.adding(.seconds(200_000)) < expiry
+        else { continue }
+        history.report(
+          "memory of cache \(cache) keeps \(name) until \(expiry), its file says \(file.expiry)")
+      }
+    }
+
+    /// Whether two times are one, as far as they are kept.
+    private func isNear(_ first: Timestamp, _ second: Timestamp) -> Bool {
+      PackedTime(first) == PackedTime(second)
+    }
+  }
+
+  extension MemoryCache {
+    /// Returns the value of a key and when it expires, without a use.
+    fileprivate func valueAndExpiry(of key: Key) -> (value: Value, expiry: Timestamp)?
+    where Value: Sendable, Key: Sendable {
+      for index in 0...stripeMask {
+        let found = withStripe(at: index) { lru -> (Value, Timestamp)? in
+          var slot = lru.slab.mostRecent
+          while slot != .none {
+            let entry = lru.slab.entries[slot.index]
+            if entry.key == key {
+              let expiry = lru.slab.hasTimes ? lru.slab.times[slot.index].expiry : .never
+              return (entry.value, expiry.timestamp)
+            }
+            slot = lru.slab.next(after: slot)
+          }
+          return nil
+        }
+        if let found { return found }
+      }
+      return nil
     }
   }
 

@@ -66,6 +66,7 @@
       case loadFile = "K", cancelledLoad = "c", select = "j", trimAge = "d", verify = "v"
       case pressure = "p", own = "h", link = "l", stepBack = "b", take = "e", variants = "x"
       case stamp = "f", limit = "g", inPieces = "a", storeFile = "q", overwrite = "i"
+      case damage = "!"
       case moveOut = "y", moveIn = "z", staleLoad = "~", nestedLoad = "&"
     }
 

@@ -81,16 +81,29 @@
       return unsafe lstat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
-    static func inode(_ path: String) -> UInt64? {
-      var status = stat()
-      return unsafe lstat(path, &status) == 0 ? UInt64(status.st_ino) : nil
-    }
+    static func lastAccess(_ path: String) -> Timestamp? { status(path)?.access }
 
-    static func lastAccess(_ path: String) -> Timestamp? {
+    /// What a file is, and its two times; nil if there is none.
+    static func status(_ path: String) -> Status? {
       var status = stat()
       guard unsafe lstat(path, &status) == 0 else { return nil }
-      return Timestamp(
-        seconds: Int64(status.st_atim.tv_sec), nanoseconds: Int64(status.st_atim.tv_nsec))
+      return Status(
+        byteCount: Int(status.st_size), inode: UInt64(status.st_ino),
+        access: Timestamp(
+          seconds: Int64(status.st_atim.tv_sec), nanoseconds: Int64(status.st_atim.tv_nsec)),
+        modification: Timestamp(
+          seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec)),
+        path: path)
+    }
+
+    struct Status {
+      let byteCount: Int
+      let inode: UInt64
+      let (access, modification): (Timestamp, Timestamp)
+      let path: String
+
+      var expiry: Timestamp { modification.asExpiry }
+      var bytes: [UInt8]? { RawFiles.bytes(path) }
     }
 
     /// Gives a file another change time, as `chown` does.
@@ -143,6 +156,20 @@
       _ = unsafe Glibc.write(descriptor, bytes, bytes.count)
       ScheduledFiles.touch(descriptor)
       return true
+    }
+
+    /// Changes a byte of a file, and none of its stamps, as a disk does that goes bad.
+    ///
+    /// - Returns: Whether there was a file.
+    static func damage(_ path: String) -> Bool {
+      guard let before = status(path) else { return false }
+      let descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return false }
+      // Another byte than those before it, also when it was damaged already.
+      let filler = bytes(path)?.dropFirst(8).first ?? 0
+      unsafe pwrite(descriptor, [~filler], 1, before.byteCount - 1)
+      close(descriptor)
+      return setTimes(path, access: before.access, modification: before.modification)
     }
 
     /// Gives a file another path.

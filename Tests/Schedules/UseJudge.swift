@@ -79,7 +79,9 @@
         .shortStore, .extend, .renew, .removeAll, .background, .reopen, .expire, .select, .stamp,
         .variants,
       ]
-      return processCount > 1 || !scene.failures.isEmpty || allowance.everything
+      // A use is not counted whose read meets the beginning of the watch, which is one of a change.
+      let isWatchedLate = scene.caches.contains { $0.options[.aside] != nil }
+      return processCount > 1 || !scene.failures.isEmpty || allowance.everything || isWatchedLate
         || scene.threads.contains { thread in
           thread.cache == nil || thread.operations.contains { disturbing.contains($0.verb) }
         }

@@ -24,6 +24,8 @@
       var isStopped = false
       /// The number of points since its last wait or system call.
       var spin = 0
+      /// The last place in the source that it passed.
+      var site = 0
     }
 
     package struct Failure: Sendable {
@@ -70,6 +72,9 @@
     private var meetings: [Int] = []
     /// The last schedule that had each meeting.
     private var met = [Int](repeating: 0, count: Scheduler.meetingCount)
+    private var places: [Int] = []
+    /// The last schedule that came to each place.
+    private var entered = [Int](repeating: 0, count: Scheduler.placeCount)
     private var processCount = 0
     private var firstProcess = 0
     private var isEndless = false
@@ -101,6 +106,7 @@
       passed.removeAll(keepingCapacity: true)
       visits.removeAll(keepingCapacity: true)
       meetings.removeAll(keepingCapacity: true)
+      places.removeAll(keepingCapacity: true)
       longestSpin = ("", 0)
       (idlePoints, mostIdlePoints) = (0, 0)
       (runnable, nextDeadline, idleTime) = (0, nil, 0)
@@ -126,6 +132,7 @@
       outcome.choiceCount = choiceCount
       outcome.passed = passed
       outcome.meetings = meetings
+      outcome.places = places
       outcome.traceHash = hash
       outcome.preemptionCount = preemptionCount
       running = nil
@@ -202,6 +209,7 @@
             thread: current, object: kind.object(object), site: kind.site(site),
             isRead: kind.isRead, isPlumbing: isPlumbing && !kind.isCall, isLibrary: isLibrary))
         noteMeeting(current, at: kind.object(object), kind.site(site))
+        notePlace(current, kind.site(site))
       }
       now += Self.pointTime
       if isTraced { add(kind.text + place) }
@@ -227,6 +235,17 @@
       meetings.append(meeting)
     }
 
+    /// Notes a place that a thread has come to, with the one before.
+    private mutating func notePlace(_ current: Int, _ site: Int) {
+      let before = exchange(&threads[current].site, with: site)
+      var word = UInt64(bitPattern: Int64(before &* 31 &+ site))
+      word = word &* 0x9E37_79B9_7F4A_7C15
+      let place = Int((word ^ word >> 29) % UInt64(Scheduler.placeCount))
+      if entered[place] == number { return }
+      entered[place] = number
+      places.append(place)
+    }
+
     /// Counts the points that a thread passes without a wait and without a system call.
     private mutating func noteSpin(_ current: Int, _ kind: SchedulePoint) {
       idlePoints = isQuiet ? 0 : idlePoints + 1
@@ -239,6 +258,7 @@
     }
 
     mutating func beginRound() {
+      idleTime = 0
       strategy.beginRound(after: passed)
       passed.removeAll(keepingCapacity: true)
     }
@@ -316,6 +336,16 @@
       // The chosen thread runs already, because its own deadline has come.
       if next == last, carrier != nil { return .stay }
       return .go(to: threads[next].carrier, from: carrier)
+    }
+
+    /// The earliest time at which a waiting thread goes on by itself; nil if none does.
+    var earliestDeadline: Int64? {
+      threads.compactMap { thread in
+        switch thread.status {
+        case .waiting, .polling: thread.deadline.flatMap { $0 > now ? $0 : nil }
+        case .free, .runnable, .killed: nil
+        }
+      }.min()
     }
 
     private var isTooLate: Bool {

@@ -41,6 +41,8 @@
       package var preemptionCount = 0
       /// The meetings of two threads, each a number below ``Scheduler/meetingCount``.
       package var meetings: [Int] = []
+      /// The places in the sources that were come to, each a number below ``Scheduler/placeCount``.
+      package var places: [Int] = []
     }
 
     /// A point that a thread has passed, and what it reached there: 0 for nothing that another
@@ -61,6 +63,8 @@
     /// The bound of the numbers of meetings. A meeting is a place in the sources, and the place at
     /// which another thread reached the same object next; some share a number.
     package static let meetingCount = 1 << 16
+    /// The bound of the numbers of places; some share a number.
+    package static let placeCount = 1 << 14
 
     /// A thread that begins, by its number.
     package struct NewThread: Sendable {
@@ -220,6 +224,14 @@
       let object = ScheduledLock()
       let deadline = now + Int64(milliseconds) * 1_000_000
       while now < deadline { wait(for: ObjectIdentifier(object), "a pause", until: deadline) }
+    }
+
+    /// Sleeps until the earliest deadline of another thread, such as a timer of the library, so that
+    /// either may go on first; not at all if there is none.
+    package static func sleepUntilDeadline() {
+      guard let deadline = core.withLock({ $0.earliestDeadline }) else { return }
+      let object = ScheduledLock()
+      while now < deadline { wait(for: ObjectIdentifier(object), "a deadline", until: deadline) }
     }
 
     /// The nanoseconds of the virtual clock.
