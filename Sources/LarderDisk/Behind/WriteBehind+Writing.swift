@@ -118,14 +118,9 @@ extension WriteBehind {
 
   /// Ends the turn of a value whose file was published. Called with the name held.
   ///
-  /// - Parameter status: The file that the index has; nil if it went with all others.
+  /// - Parameter status: The file; nil if it is in another directory.
   private func endWritten(_ write: Backlog.Write, _ seal: Seal, _ status: FileStatus?) {
-    let value = withTable { table in
-      let value = table.finishTurn(of: write, isWritten: true)
-      // A removal of everything has hidden the value, and the engine has counted it.
-      if value == nil, status == nil { table.takeHidden(write.subject.name) }
-      return value
-    }
+    let value = withTable { $0.finishTurn(of: write, isWritten: true) }
     // Uses that came after the file was sealed.
     guard let status, let value, value.lastAccess > seal.lastAccess else { return }
     let (name, access) = (write.subject.name, value.lastAccess)

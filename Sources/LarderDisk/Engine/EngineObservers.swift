@@ -116,8 +116,6 @@ package final class EngineObservers: Sendable {
       // Most files record no key, so the name alone decides on loads.
       supersedeLoads { $0.name == name }
     }
-    // Not `.entryChanged` for `withdrawn`, which would supersede loads that began after the removal
-    // of everything. Those must be stored.
     tell(.filesChanged([name]))
   }
 

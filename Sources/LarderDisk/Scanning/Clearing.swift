@@ -9,8 +9,8 @@ import Synchronization
 ///    stores from here on enters the index, so it stays.
 /// 2. A walk through the directory removes the files of the names that the index does not hold. A
 ///    file that it cannot remove, or that took its name after the walk had read it, becomes an
-///    entry again. Then the walk waits for all names that are held: a store that held its name at
-///    the beginning takes its file back, which no read may find before that.
+///    entry again. Then the walk waits for all names that are held, and removes the files of stores
+///    that held their names at the beginning, which no read may find before that.
 /// 3. `endWalk`: another walk follows if a further removal has begun during this one.
 /// 4. `reveal`: nothing is hidden any more, because the walk is over or another directory is held.
 /// 5. `end`: the waiting threads have been woken, and the next removal may begin.
@@ -26,6 +26,8 @@ struct Clearing: Sendable {
   private(set) var hidesFiles = false
   /// The totals of the hidden files that are known to be still on the disk.
   private(set) var remaining = IndexTotals()
+  /// The files of stores that held their names when a removal began. A walk removes them as well.
+  var late: [EntryName: IndexedEntry] = [:]
 
   /// Whether a removal may begin: none is running, or its walk goes on in the directory that is
   /// held.

@@ -81,11 +81,7 @@ extension DiskEngine {
       return publication
     }
     switch publication {
-    case .cleared:
-      // A reader may have seen the value before the removal began and must not see it after. The
-      // removal keeps files that it has not listed, so the store itself removes this one.
-      if !remove(held, .unwritten(entry), .withdrawn(key)).isRemoved { lookHeld(name) }
-      _ = request.onSettled?(nil)
+    case .cleared: _ = request.onSettled?(status)
     case .astray:
       _ = request.onSettled?(nil)
       // Only a look shows which file has the name in the directory that is held now.

@@ -249,6 +249,9 @@ extension DiskEngine {
     for name in held {
       wait { !$0.locks.held.contains(name) || $0.catalog.index.contains(name) ? () : nil }
     }
+    while let entry = withState({ $0.clearing.late.popFirst()?.value }) {
+      progress.add(clear(entry, count, in: handle, behind))
+    }
     guard configuration.durability == .durable else { return }
     // Last, because those that held the names may have unlinked files.
     do throws(Errno) { try handle.descriptor.synchronize() } catch {
@@ -277,7 +280,12 @@ extension DiskEngine {
   ) -> BulkRemoval {
     // A clock that stores may wait for the room that this walk makes.
     changing(entry.name, readsClock: false) { held in
-      guard hidesFile(named: entry.name) else { return BulkRemoval() }
+      let hidden = withState { state in
+        // A store that held the name when the removal began has replaced the file.
+        let late = state.clearing.late.removeValue(forKey: entry.name)
+        return state.hidesFile(named: entry.name) ? late ?? entry : nil
+      }
+      guard let entry = hidden else { return BulkRemoval() }
       let removal = Removal.cleared(entry, count: count)
       let outcome = unlink(held, .unwritten(entry), removal, in: handle)
       if case .failed = outcome { behind?.filesStay(entry.name, since: count) }

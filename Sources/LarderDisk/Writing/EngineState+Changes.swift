@@ -9,7 +9,6 @@ import LarderSystem
 /// | `chosen` | explicit | forgets the key and the file, and supersedes loads, before and after |
 /// | `damaged` | corrupt | forgets the file, before and after |
 /// | `cleared` | explicit | is told as a whole; of a file that stays, now |
-/// | `withdrawn` | explicit | forgets the file, before and after |
 enum Removal: Sendable {
   /// The caller chose the entry by its file, which may record its key.
   case chosen(CacheKey?)
@@ -17,19 +16,11 @@ enum Removal: Sendable {
   case damaged
   /// Everything is removed, and the walk has met this file. With the number of the removal.
   case cleared(IndexedEntry, count: Int)
-  /// The file was published around the beginning of a removal of everything.
-  case withdrawn(CacheKey)
 
   var cause: RemovalCause { if case .damaged = self { .corrupt } else { .explicit } }
 
   /// The key, as far as it is known.
-  var key: CacheKey? {
-    switch self {
-    case .chosen(let key): key
-    case .withdrawn(let key): key
-    case .damaged, .cleared: nil
-    }
-  }
+  var key: CacheKey? { if case .chosen(let key) = self { key } else { nil } }
 }
 
 extension EngineState {
@@ -39,7 +30,6 @@ extension EngineState {
   mutating func settle(removal: Removal, _ outcome: RemovalOutcome, of name: EntryName) -> Bool {
     let isRemoved = outcome.isRemoved
     switch removal {
-    case .withdrawn: break
     case .chosen, .damaged: if isRemoved { catalog.remove(name) }
     case .cleared(let met, let count):
       // If another directory is held by now, the name in the index is one of that directory.
@@ -99,7 +89,7 @@ extension EngineState {
   enum Publication: Sendable {
     /// The index has it. With the number of removals of everything that had begun.
     case indexed(isReplacing: Bool, clearCount: Int)
-    /// It was removed together with everything else.
+    /// It is hidden, and removed together with everything else.
     case cleared
     /// It is, or may be, in a directory that was moved away.
     case astray
@@ -107,7 +97,8 @@ extension EngineState {
 
   /// Takes over a file that a store has published, and counts the store. The caller holds the name.
   ///
-  /// A store that held the name when a removal of everything began counts as made before it.
+  /// A store that held the name when a removal of everything began counts as made before it, and
+  /// its file goes with all others.
   mutating func settle(
     published entry: IndexedEntry, order: EntryIndex.Placement = .mostRecent,
     isInPlace: Bool = true, since epoch: NameLocks.Epoch
@@ -119,6 +110,7 @@ extension EngineState {
     }
     if clearing.count != epoch.clearCount {
       catalog.remove(entry.name)
+      clearing.late[entry.name] = entry
       return .cleared
     }
     let isReplacing = catalog.adopt(entry, order: order)

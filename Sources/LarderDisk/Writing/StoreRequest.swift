@@ -25,9 +25,8 @@ package struct StoreRequest: Sendable {
   /// rejected.
   package var onChange: (@Sendable (PublishedValue?) -> Void)?
   /// Runs with the name held when its file was replaced or removed, before `onChange`. Gets the
-  /// status of the published file; nil if the index has none, because it was removed, went with
-  /// everything else or is in another directory. Returns whether a value that had the name goes
-  /// as well.
+  /// status of the published file; nil if it was removed or is in another directory. Returns
+  /// whether a value that had the name goes as well.
   package var onSettled: (@Sendable (FileStatus?) -> Bool)?
 
   /// The largest extended data. With a key of 2,000 bytes and the attribute's other fields it fits

@@ -133,8 +133,8 @@ extension `Superseded loads` {
     #expect(try await cache.value(forKey: "key") { "loaded" } == "loaded")
     #expect(scene.faults.struckCount == 1)
     #expect(try await cache.value(forKey: "key") == nil)
-    #expect(try scene.names.isEmpty)
     try progress.value?.wait()
+    #expect(try scene.names.isEmpty)
     try scene.expectConsistent(cache.disk)
   }
 
