@@ -41,6 +41,10 @@
       explorer.isFine = arguments.contains("--fine")
       explorer.stopFile = value(of: "--until", in: arguments)
       explorer.isTwice = arguments.contains("--twice")
+      if let path = value(of: "--corpus", in: arguments) {
+        let text = String(decoding: RawFiles.all(path), as: UTF8.self)
+        explorer.corpus = text.split(separator: "\n").compactMap { Scene(String($0)) }
+      }
       let path = value(of: "--known", in: arguments)
       let trials = path.map { Self.trials(in: $0, &explorer) } ?? []
       explorer.known = trials.map(\.scene)
@@ -54,6 +58,9 @@
         explorer.exploreOnly(scene)
       } else {
         explorer.explore()
+      }
+      if arguments.contains("--cover") {
+        for scene in explorer.rare.cover() { Progress.tell("COVERS \(scene.text)") }
       }
       Progress.tell(
         "\(explorer.roundCount) schedules, \(explorer.failureCount) failures, seed \(seed), "

@@ -27,6 +27,8 @@
     var stopFile: String?
     /// Scenes in which something was found before.
     var known: [Scene] = []
+    /// Scenes that earlier runs have made, which come to all places between them.
+    var corpus: [Scene] = []
     /// Whether failures are made smaller before they are printed.
     var shrinks = true
     /// The strategies to draw from, by the first words of their texts; all if empty.
@@ -40,7 +42,6 @@
     /// The share of plain scenes that are rare ones or their neighbours.
     var neighbourShare = 50
     private(set) var rare: RareScenes
-    private var rareGenerator = SeededGenerator(0)
     /// The new meetings in the last trial.
     private var lastGain: [Int] = []
     /// How many sweeps there were, and the cuts that their scenes had.
@@ -68,7 +69,6 @@
     init(seed: UInt64, seconds: Int, _ table: PairTable, pairs: String? = nil) {
       self.seed = seed
       rare = RareScenes(path: pairs.map { $0 + ".scenes" })
-      rareGenerator = SeededGenerator(seed &+ 401)
       self.table = table
       deadline = Self.milliseconds + Int64(seconds) * 1_000
     }
@@ -84,7 +84,7 @@
         Progress.tell("NOT THE SAME TWICE \(trial.text)")
       }
       lastGain = table.note(verdict.outcome.meetings)
-      rare.note(trial.scene, verdict.outcome.places, &rareGenerator)
+      rare.note(trial.scene, verdict.outcome.places)
       roundCount += trial.strategy.roundCount
       pointCount += verdict.outcome.pointCount
       longestSpin = max(longestSpin, verdict.outcome.longestSpin.count)
@@ -115,21 +115,24 @@
       for problem in last.problems { Progress.tell("  \(problem)") }
     }
 
-    /// Explores scenes until the time is up. Every fourth one is made so that every pair of
+    /// Explores scenes until the time is up. Every sixth one is made so that every pair of
     /// operations meets every setting, until all have, with few orders each. The others are plain
     /// ones, known ones and their neighbours, more around pairs, and those of the grammar.
     mutating func explore() {
       var generator = SeededGenerator(seed)
       var pairs = PairScenes(seed: seed, table)
       var plain = PlainScenes(seed: seed)
+      if rare.isEmpty {
+        for scene in corpus.shuffled(using: &generator) where !isOver { sweep(scene, &generator) }
+      }
       while !isOver {
         let number = generator.next() % 1_000_000_000
         var grammar = Grammar(seed: number)
         var scene: Scene
-        let isForPairs = pairShare > 0 && pairs.hasUnmetPair && generator.once(in: 4)
+        let isForPairs = pairShare > 0 && pairs.hasUnmetPair && generator.once(in: 6)
         if isForPairs {
           scene = pairs.make()
-        } else if pairShare > 0, generator.below(4) > 0 {
+        } else if pairShare > 0, generator.below(8) > 0 {
           let isNew = rare.isEmpty || generator.below(100) >= neighbourShare
           scene = isNew ? plain.make() : rare.pick(&generator)
           // In other orders, or with one thing that is different.

@@ -508,12 +508,17 @@
 
     /// Returns whether a value was written into a file by an outsider while a call read the file.
     func isOverwritten(by value: Int, during call: Call) -> Bool {
-      history.calls.contains { other in
-        guard [.overwrite, .damage].contains(other.operation.verb),
-          other.operation.name == call.operation.name
-        else { return false }
-        return (other.value == value || value == SceneValue.torn) && other.start < call.end
-          && call.start < other.end
+      let calls = history.calls.filter { $0.operation.name == call.operation.name }
+      return calls.contains { other in
+        switch other.operation.verb {
+        case .overwrite:
+          return (other.value == value || value == SceneValue.torn) && other.isBeside(call)
+        // A store, or a stamp, takes a file for its own by the look at it that comes last.
+        case .damage:
+          return value == SceneValue.torn && other.start < call.end
+            && calls.contains { $0.start != other.start && $0.isBeside(other) }
+        default: return false
+        }
       }
     }
 
@@ -526,7 +531,8 @@
         }
         guard let cache = use.cache.map({ scene.caches[$0] }), use.start < call.end,
           let granularity = cache.options[.granularity], use.operation.name == name,
-          [.read, .whole, .file, .load, .failingLoad, .loadFile].contains(use.operation.verb)
+          use.operation.verb.isLoad
+            || [.read, .whole, .file, .failingLoad].contains(use.operation.verb)
         else { return false }
         // Deadlines that come early make any time pass before the stamp.
         let isPending = scene.early > 0 || call.startTime - use.startTime < 2 * Self.lag
@@ -555,6 +561,9 @@
 
   extension Call {
     var isOutside: Bool { process == -1 && cache == nil && thread != "before" }
+    /// Whether there was a moment at which neither had returned.
+    func isBeside(_ other: Call) -> Bool { start < other.end && other.start < end }
+
     /// Whether it is a look at a file instead of a call.
     var isLook: Bool { thread.hasSuffix("file") }
 

@@ -18,7 +18,7 @@
     /// Where the explorers of a run tell each other of scenes; negative for nowhere.
     private let file: Int32
 
-    private static let limit = 6
+    private static let limit = 3
 
     /// - Parameter path: A file that other processes may share, and that this one goes on with.
     init(path: String?) {
@@ -26,27 +26,20 @@
       guard let path, file >= 0 else { return }
       for line in String(decoding: RawFiles.all(path), as: UTF8.self).split(separator: "\n") {
         let parts = line.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, let place = Int(parts[0]), let scene = Scene(String(parts[1])),
-          scenes[place, default: []].count < Self.limit
+        guard parts.count == 2, let place = Int(parts[0]), let scene = Scene(String(parts[1]))
         else { continue }
-        add(scene, place)
+        _ = add(scene, place)
       }
     }
 
     var isEmpty: Bool { places.isEmpty }
 
     /// Counts the places of a trial, and keeps its scene for those that have few.
-    mutating func note(_ scene: Scene, _ found: [Int], _ generator: inout SeededGenerator) {
+    mutating func note(_ scene: Scene, _ found: [Int]) {
       var text = ""
       for place in found {
         counts[place] += 1
-        let count = scenes[place]?.count ?? 0
-        if count < Self.limit {
-          add(scene, place)
-          text += "\(place) \(scene.text)\n"
-        } else if generator.below(counts[place] + 1) < Self.limit {
-          scenes[place]?[generator.below(Self.limit)] = scene
-        }
+        if add(scene, place) { text += "\(place) \(scene.text)\n" }
       }
       if file >= 0, !text.isEmpty {
         let bytes = Array(text.utf8)
@@ -54,9 +47,24 @@
       }
     }
 
-    private mutating func add(_ scene: Scene, _ place: Int) {
-      if scenes[place] == nil { places.append(place) }
-      if scenes[place]?.contains(scene) != true { scenes[place, default: []].append(scene) }
+    /// Adds a scene to those of a place, of which the shortest stay, because in short ones more orders
+    /// are right by chance; returns whether it was added.
+    private mutating func add(_ scene: Scene, _ place: Int) -> Bool {
+      guard var some = scenes[place] else {
+        places.append(place)
+        scenes[place] = [scene]
+        return true
+      }
+      if some.contains(scene) { return false }
+      if some.count < Self.limit {
+        some.append(scene)
+      } else {
+        let longest = some.indices.max { some[$0].length < some[$1].length } ?? 0
+        if some[longest].length <= scene.length { return false }
+        some[longest] = scene
+      }
+      scenes[place] = some
+      return true
     }
 
     /// Returns a scene that has come to a place that few trials come to.
@@ -66,12 +74,41 @@
       return generator.pick(scenes[place] ?? [Scene()])
     }
 
+    /// Returns few scenes that come to all places between them.
+    func cover() -> [Scene] {
+      var texts: [String: (scene: Scene, places: Set<Int>)] = [:]
+      for (place, some) in scenes {
+        for scene in some { texts[scene.text, default: (scene, [])].places.insert(place) }
+      }
+      var (covered, chosen) = (Set<Int>(), [Scene]())
+      for place in places.sorted(by: { (counts[$0], $0) < (counts[$1], $1) })
+      where !covered.contains(place) {
+        let some = (scenes[place] ?? []).compactMap { texts[$0.text] }
+        guard
+          let best = some.max(by: {
+            $0.places.count * $1.scene.length < $1.places.count * $0.scene.length
+          })
+        else { continue }
+        covered.formUnion(best.places)
+        chosen.append(best.scene)
+      }
+      return chosen
+    }
+
     /// How many places there are, and how many trials have come to those that few come to: a tenth,
     /// a quarter and half of them.
     var text: String {
       let sorted = places.map { counts[$0] }.sorted()
       let marks = [10, 4, 2].map { "\(sorted.isEmpty ? 0 : sorted[sorted.count / $0])" }
       return "\(sorted.count) places, by \(marks.joined(separator: ", ")) trials"
+    }
+  }
+
+  extension Scene {
+    /// The number of its parts.
+    var length: Int {
+      threads.reduce(0) { $0 + 1 + $1.operations.count }
+        + caches.reduce(0) { $0 + 1 + $1.options.count } + failures.count + initial.count
     }
   }
 #endif

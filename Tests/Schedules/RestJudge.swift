@@ -425,9 +425,10 @@
       }
     }
 
-    /// Whether two times are one, as far as they are kept.
+    /// Whether two times are nearly one: of two stamps at once either may be learned of last.
     private func isNear(_ first: Timestamp, _ second: Timestamp) -> Bool {
-      PackedTime(first) == PackedTime(second)
+      let slack = Duration.milliseconds(500)
+      return first <= second.adding(slack) && second <= first.adding(slack)
     }
   }
 
