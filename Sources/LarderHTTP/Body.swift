@@ -34,8 +34,8 @@ extension HTTPCache {
       self.init(byteCount: byteCount) { try await puller.next() }
     }
 
-    init(_ file: EntryFileReader, _ range: Range<Int>) {
-      (place, byteCount) = ((file, range), range.count)
+    init(_ file: EntryFileReader, _ range: Range<Int>? = nil) {
+      (place, byteCount) = ((file, range ?? 0..<file.byteCount), range?.count ?? file.byteCount)
     }
 
     /// The open file that holds the body and the body's place in it, for `sendfile`.

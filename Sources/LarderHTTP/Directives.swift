@@ -36,9 +36,7 @@ struct Directives: Sendable {
     }
   }
 
-  /// Reads the directives of a targeted field; nil if it is empty or no dictionary, because the
-  /// field is ignored then.
-  ///
+  /// Reads the directives of a targeted field; nil if it is empty or no dictionary: it is ignored.
   /// A directive whose value has another type than its own does not count. Source: RFC 9213, 2.1.
   init?(targeted field: String) {
     var (rest, members) = (field[...].trimmed, [String: String]())

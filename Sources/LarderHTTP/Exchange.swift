@@ -4,8 +4,7 @@ import Synchronization
 /// A request on its way: to what is stored, to the origin, or to another request's response.
 ///
 /// 1. ``answer()`` looks for a stored response, and the policy says whether that may answer.
-/// 2. If not, it asks the origin with ``Flights``' leave, or waits for a request that does and goes
-///    back to 1.
+/// 2. If not, it asks the origin with ``Flights``' leave, or waits and goes back to 1.
 /// 3. ``settle(_:_:_:)`` does with the origin's response what the policy says.
 struct Exchange: Sendable {
   let cache: HTTPCache
@@ -118,7 +117,7 @@ struct Exchange: Sendable {
       var response = asked.isSound ? try await forwarding(asked) : Response(status: 400)
       if !response.hasValidHead { response = Response(status: 502) }
       // Source: RFC 9110, 6.6.1, 7.6.1.
-      response.fields = response.fields.withoutHopByHop
+      response.fields = response.fields.endToEnd
       let isDated = response.fields.seconds("date", at: sent.seconds) != nil
       if !isDated { response.fields.set("Date", HTTPDate.text(cache.now.seconds)) }
       let isFailure = [500, 502, 503, 504].contains(response.status)
@@ -156,9 +155,8 @@ struct Exchange: Sendable {
       for url in urls { await cache.countingFailure { try await cache.invalidate(url) } }
     }
     // What one user gets, and an error but that there is nothing, say nothing of other responses.
-    let isError = response.status >= 400 && ![404, 410].contains(response.status)
-    let tells = !isError && !asked.isPersonal
-    guard !isAlone, await cache.flights.headCame(flight, stored?.variant, tells), let stored else {
+    let says = (response.status < 400 || [404, 410].contains(response.status)) && !asked.isPersonal
+    guard !isAlone, await cache.flights.headCame(flight, stored?.variant, says), let stored else {
       await cache.flights.end(flight, .looks(mayWait: false))
       return passed(response)
     }

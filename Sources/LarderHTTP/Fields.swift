@@ -27,14 +27,11 @@ extension HTTPCache {
     public subscript(position: Int) -> Field { all[position] }
 
     /// Adds a field at the end.
-    public mutating func append(_ name: String, _ value: String) {
-      all.append(Field(name: name, value: value))
-    }
+    public mutating func append(_ name: String, _ value: String) { self = adding([name: value]) }
 
     /// Puts one field in place of every field with a name.
     public mutating func set(_ name: String, _ value: String) {
-      if contains(name) { self = removing([name]) }
-      append(name, value)
+      self = removing([name]).adding([name: value])
     }
 
     /// Returns the fields without those with some names.
@@ -74,9 +71,7 @@ extension HTTPCache {
     /// The fields without those of one connection. Source: RFC 9110, 7.6.1; RFC 9111, 3.1. Host is
     /// one: the key has the authority, and what the origin makes by another Host would go to all.
     /// What rules is none, also if Connection names it.
-    var withoutHopByHop: Self {
-      removing(members(of: "connection").filter { !$0.isRule } + Self.hopByHop)
-    }
+    var endToEnd: Self { removing(members(of: "connection").filter { !$0.isRule } + Self.hopByHop) }
 
     static let hopByHop = [
       "connection", "host", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
@@ -102,8 +97,7 @@ extension StringProtocol {
 
   /// Whether two texts are the same but for the case of ASCII letters.
   func equalsIgnoringCase(_ other: some StringProtocol) -> Bool {
-    utf8.count == other.utf8.count
-      && zip(utf8, other.utf8).allSatisfy { $0 == $1 || $0.lowered == $1.lowered }
+    utf8.elementsEqual(other.utf8) { $0 == $1 || $0.lowered == $1.lowered }
   }
 
   /// Whether the text is a token. Source: RFC 9110, 5.6.2.
@@ -128,7 +122,6 @@ extension StringProtocol {
 
 extension String {
   /// The content of a quoted string; nil for any other text. Source: RFC 9110, 5.6.4.
-  //
   // Byte by byte, because a client chooses the length.
   var unquoted: String? {
     guard utf8.count > 1, utf8.first == 34, utf8.last == 34 else { return nil }

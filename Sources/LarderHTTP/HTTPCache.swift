@@ -89,11 +89,10 @@ public final class HTTPCache: Sendable {
     var storage = configuration.storage
     storage.disk.extending = .off
     storage.memoryCostLimit = storage.memoryCostLimit.map { $0 / 2 }
-    self.configuration = configuration
+    (self.configuration, flights) = (configuration, Flights(limit: configuration.collapseLimit))
     entries = try Cache(directory: directory, coder: .entry, configuration: storage)
     storage.memoryEntryCostLimit = .bytes(Body.pieceSize)
     bodies = try Cache(directory: directory, coder: .bytes, configuration: storage)
-    flights = Flights(limit: configuration.collapseLimit)
   }
 
   /// Returns the response to a request, from the cache or from the origin.
@@ -125,11 +124,11 @@ public final class HTTPCache: Sendable {
   @discardableResult public func invalidate(_ url: String) async throws(CacheError) -> Bool {
     let text = "GET \(URLReference(url)?.text ?? url)"
     await flights.invalidate(text)
+    let place = CacheKey(text)
     // To its end also in a cancelled task: a request that has changed the origin must not leave it.
-    let stored = try await entries.disk.executor.run(
-      "remove", toEnd: true, entries.removeValue, CacheKey(text))
-    try await removeBody(of: stored)
-    return stored != nil
+    let old = try await entries.disk.executor.run("remove", toEnd: true, entries.removeValue, place)
+    try await removeBody(of: old)
+    return old != nil
   }
 
   /// Makes every stored response of a URL stale, so that its next use asks the origin whether it is
@@ -174,7 +173,6 @@ public final class HTTPCache: Sendable {
   public var statistics: Statistics { counters.withLock { $0 } }
 }
 
-// The names of the nested types within the module.
 typealias Body = HTTPCache.Body
 typealias Fields = HTTPCache.Fields
 typealias Request = HTTPCache.Request

@@ -59,7 +59,7 @@ extension HTTPCache {
     func forwarded(_ conditions: Fields?) -> Self {
       let own = ["if-none-match", "if-modified-since", "if-range", "range"]
       var copy = self
-      copy.fields = fields.withoutHopByHop
+      copy.fields = fields.endToEnd
       if let conditions { copy.fields = copy.fields.removing(own).adding(conditions) }
       return copy
     }
@@ -109,13 +109,11 @@ extension HTTPCache {
     /// date is that of a stored response, which counts if `Last-Modified` is missing.
     /// Source: RFC 9110, 13.2.2 and 15.4.5; RFC 9111, 4.3.2.
     mutating func meetConditions(of request: Request, at now: Int64, date: Int64 = .max) {
-      var isKnown = false
-      if let tags = request.fields["if-none-match"] {
-        let (tags, own) = (Fields.members(of: tags, hasEscapes: false), fields["etag"]?.opaqueTag)
-        isKnown = tags.contains { $0 == "*" || $0.opaqueTag == own }
-      } else if let since = request.fields.seconds("if-modified-since", at: now) {
-        isKnown = fields.seconds("last-modified", at: now) ?? date <= since
-      }
+      let tags = request.fields["if-none-match"].map { Fields.members(of: $0, hasEscapes: false) }
+      let own = tags == nil ? nil : fields["etag"]?.opaqueTag
+      let since = tags == nil ? request.fields.seconds("if-modified-since", at: now) : nil
+      let isSame = since.map { fields.seconds("last-modified", at: now) ?? date <= $0 } ?? false
+      let isKnown = tags?.contains { $0 == "*" || $0.opaqueTag == own } ?? isSame
       guard isKnown, (200..<300).contains(status) else { return }
       self = Self(status: 304, fields: fields.removing(Self.ofBody))
     }

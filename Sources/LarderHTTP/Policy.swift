@@ -109,7 +109,7 @@ extension HTTPCache.Policy {
     on response: HTTPCache.Response, to request: HTTPCache.Request, previous: HTTPCache.Stored?,
     sent: Timestamp, at now: Timestamp
   ) -> HTTPCache.Verdict {
-    let (status, fields) = (response.status, response.fields.withoutHopByHop)
+    let (status, fields) = (response.status, response.fields.endToEnd)
     func updated(_ previous: Stored) -> HTTPCache.Verdict {
       let fields = previous.fields(updatedBy: fields)
       guard fields.areValid else { return .renew(previous, isKept: false) }
@@ -153,7 +153,7 @@ extension HTTPCache.Policy {
     let stored = Stored(status, fields, request.key, variant, (sent, now), content)
     let named = stored.rules(self).directives.named
     let left = (named["no-cache"] ?? []) + (isShared ? named["private"] ?? [] : [])
-    return left.isEmpty ? stored : stored.with(without: left)
+    return left.isEmpty ? stored : stored.with(minus: left)
   }
 
   /// Whether a response may be stored, and could be used again. Source: RFC 9111, 3.

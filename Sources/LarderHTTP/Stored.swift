@@ -3,7 +3,6 @@ import Synchronization
 
 extension HTTPCache {
   /// A response as it is stored, with what its age and freshness follow from.
-  //
   // A class, because a hit hands it on ten times, and as a value it is as many references.
   public final class Stored: Sendable {
     /// The place of a body.
@@ -56,8 +55,7 @@ extension HTTPCache {
 
     init(
       _ status: Int, _ fields: Fields, _ key: String, _ variant: Variant,
-      _ times: (sent: Timestamp, received: Timestamp), _ content: Content = .bytes([]),
-      _ outdated: Timestamp? = nil
+      _ times: (Timestamp, Timestamp), _ content: Content = .bytes([]), _ outdated: Timestamp? = nil
     ) {
       (self.status, self.fields, self.key, self.variant) = (status, fields, key, variant)
       ((sent, received), self.content, self.outdated) = (times, content, outdated)
@@ -139,10 +137,8 @@ extension HTTPCache.Stored {
       && newer["content-length"] ?? "\(content.byteCount)" == "\(content.byteCount)"
   }
 
-  /// Returns the fields with those of a newer response in place of older ones.
-  ///
-  /// The length, the coding and the range stay, because the stored bytes do. Age and Date go,
-  /// because they were the older response's. Source: RFC 9111, 3.2.
+  /// Returns the fields with those of a newer response in place of older ones. Length, coding and
+  /// range stay, as the stored bytes do. Age and Date go: they were the older one's. RFC 9111, 3.2.
   func fields(updatedBy newer: Fields) -> Fields {
     let added = newer.removing(["content-length", "content-encoding", "content-range"])
     return fields.removing(["age", "date"] + added.map(\.name)).adding(added)
@@ -156,11 +152,10 @@ extension HTTPCache.Stored {
 
   /// Returns the same response with its body, whose length its fields then tell, without some
   /// fields, or with the demand to validate it.
-  func with(_ body: Content? = nil, without: [String] = [], outdated: Timestamp? = nil) -> Stored {
-    var fields = fields.removing(without)
-    if let body, status != 204 { fields.set("Content-Length", "\(body.byteCount)") }
-    return Stored(
-      status, fields, key, variant, (sent, received), body ?? content, outdated ?? self.outdated)
+  func with(_ new: Content? = nil, minus: [String] = [], outdated at: Timestamp? = nil) -> Stored {
+    var fields = fields.removing(minus)
+    if let new, status != 204 { fields.set("Content-Length", "\(new.byteCount)") }
+    return Stored(status, fields, key, variant, (sent, received), new ?? content, at ?? outdated)
   }
 
   /// Returns the response to a request that this response answers, without a body where it has

@@ -33,8 +33,7 @@ extension Exchange {
     let body =
       count <= Body.pieceSize
       ? try await cache.bodies.value(forKey: key).map { Body($0) }
-      : try await cache.entries.disk.openFile(forKey: key, extending: .off)
-        .map { Body($0, 0..<$0.byteCount) }
+      : try await cache.entries.disk.openFile(forKey: key, extending: .off).map { Body($0) }
     return body?.byteCount == count ? body : nil
   }
 

@@ -23,7 +23,7 @@ func fuzz(_ bytes: [UInt8]) {
   // Judged by the response as it came: what is stored lacks the fields that a directive names, and
   // no rule may be gone with them.
   let whole = HTTPCache.Stored(
-    200, response.fields.withoutHopByHop, request.key, new.variant, (time, time))
+    200, response.fields.endToEnd, request.key, new.variant, (time, time))
   let rules = whole.rules(policy).directives
   require(new.age(at: time) == whole.age(at: time), "another age")
   require(new.lifetime(policy).seconds <= whole.lifetime(policy).seconds, "fresh for longer")
