@@ -71,8 +71,8 @@ extension HTTPCache {
 
     /// Returns a part of a body that is in memory or in a file.
     func part(_ range: Range<Int>) -> Self {
-      guard let (file, whole) = place else { return bytes.map { Self(Array($0[range])) } ?? self }
-      return Self(file, whole.dropFirst(range.lowerBound).prefix(range.count))
+      if let bytes { return Self(Array(bytes[range.clamped(to: bytes.indices)])) }
+      return place.map { Self($0, $1.dropFirst(range.lowerBound).prefix(range.count)) } ?? self
     }
   }
 

@@ -14,9 +14,9 @@ struct Exchange: Sendable {
   var policy = HTTPCache.Policy()
   let key: String
   /// Why the origin is asked.
-  var reason: HTTPCache.Reason
-  /// The stored response for the request, with its body at hand, and its key.
-  var usable: (stored: Stored, body: Body, place: CacheKey)?
+  var reason = HTTPCache.Reason.bypass
+  /// The stored response for the request, its body unless this is a refresh, and its key.
+  var usable: (stored: Stored, body: Body?, place: CacheKey)?
   /// What the request asks for, as far as the stored marker tells.
   var variant = Variant(lines: [])
   /// Why it would have gone to the origin each time that it has waited for another request.
@@ -38,7 +38,7 @@ struct Exchange: Sendable {
       let time = cache.now
       switch policy.action(for: request, stored: usable?.stored, at: time) {
       case .serve: return serve(at: time)
-      case .serveStaleAndRefresh: return serve(at: time, refreshing: request.method == "GET")
+      case .serveStaleAndRefresh: return serve(at: time, refreshes: request.method == "GET")
       case .gatewayTimeout: return refusal
       case .validate, .forward: if let answer = try await fetch(after: endCount) { return answer }
       }
@@ -68,9 +68,9 @@ struct Exchange: Sendable {
   /// The answer to a request that must not be forwarded.
   private var refusal: Response { said("detail=only-if-cached", Response(status: 504)) }
 
-  private func serve(at time: Timestamp, refreshing: Bool = false) -> Response {
-    if refreshing { refresh() }
-    guard let (stored, body, _) = usable else { return Response(status: 504) }
+  func serve(at time: Timestamp, refreshes: Bool = false, _ status: Int? = nil) -> Response {
+    if refreshes { refresh() }
+    guard case let (stored, body?, _)? = usable else { return Response(status: 504) }
     let rest = -stored.staleness(policy, at: time)
     cache.counters.withLock {
       if rest > 0 { $0.hits += 1 } else { $0.stale += 1 }
@@ -88,14 +88,13 @@ struct Exchange: Sendable {
     return isAllowed ? serve(at: time) : nil
   }
 
-  /// Asks the origin for a response that was served stale, unless another request does. If that
-  /// fails, nothing is stored, and the client had its answer.
+  /// Asks the origin for what was served stale, unless another request does. It answers nobody.
   private func refresh() {
     Task { [self] in
       let turn = await cache.flights.join(request, key, variant, true, after: nil)
       guard case .asks(let flight) = turn else { return }
       var own = self
-      own.usable?.body = Body([])
+      own.usable?.body = nil
       for try await _ in try await own.ask(flight).body {}
     }
   }
@@ -142,8 +141,8 @@ struct Exchange: Sendable {
     case .renew(let new, let isKept):
       if isKept { await publish(new) } else if !asked.isPersonal { await removeUsable() }
       await cache.flights.end(flight, .looks(mayWait: true))
+      if !isAlone { cache.counters.withLock { $0.validated += 1 } }
       guard !isAlone, let body = usable?.body else { break }
-      cache.counters.withLock { $0.validated += 1 }
       var answer = new.response(to: request, body, at: cache.now)
       // What is not stored, because it is for this client alone, goes to this client.
       let own = response.fields.removing(new.fields.map(\.name) + Response.ofBody)

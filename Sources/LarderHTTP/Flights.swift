@@ -20,8 +20,8 @@ actor Flights {
     let key: String
     /// Whether other requests may wait for it.
     var isShared: Bool
-    /// Whether its response may still be stored.
-    var isWanted = true
+    /// Whether its response may still be stored. Nobody waits for one that is not.
+    var isWanted = true { didSet { isShared = false } }
     /// For whom the response is, as far as is known.
     var variant: Variant
     var waiters: [UInt64: (request: Request, continuation: CheckedContinuation<Turn, Never>)] = [:]
@@ -29,7 +29,7 @@ actor Flights {
     var timer: Task<Void, any Error>?
 
     /// Whether a request may wait for the response, as far as is known.
-    func suits(_ asker: Request) -> Bool { isShared && isWanted && variant.fits(asker) }
+    func suits(_ asker: Request) -> Bool { isShared && variant.fits(asker) }
   }
 
   private(set) var flights: [UInt64: Flight] = [:]
@@ -52,28 +52,30 @@ actor Flights {
   /// - Parameters:
   ///   - variant: What it asks for, as far as the stored marker tells.
   ///   - shares: Whether it may wait, and others for it.
-  ///   - count: The flights that had ended when it looked for a stored response. It looks again if
-  ///     one of the URL has ended since. Nil for a refresh, which never waits.
+  ///   - count: The flights that had ended when it looked for a stored response, to look again if
+  ///     one of the URL has since; nil for a refresh, which never waits.
   func join(
     _ request: Request, _ key: String, _ variant: Variant, _ shares: Bool, after count: UInt64?
   ) async -> Turn {
     let isShared = shares && (count == nil || lone[key].map { $0 <= .now } ?? true)
     if isShared, lastEnds[key.hashValue & 1023] > count ?? .max { return .looks(mayWait: true) }
     let match = isShared ? ids[key]?.first { flights[$0]?.suits(request) ?? false } : nil
-    guard let match, limit > .zero else { return .asks(start(key, variant, isShared: isShared)) }
+    guard let match else { return .asks(start(key, variant, isShared: isShared)) }
+    // Also if nobody waits: what stands still keeps no refresh and no other response back.
+    if flights[match]?.timer == nil {
+      flights[match]?.timer = Task {
+        try await Task.sleep(for: limit > .zero ? limit : .seconds(5))
+        flights[match]?.isShared = false
+        release(match, .looks(mayWait: false)) { _, _ in true }
+      }
+    }
     if count == nil { return .looks(mayWait: false) }
+    guard limit > .zero else { return .asks(start(key, variant, isShared: true)) }
     let id = UInt64.random(in: .min ... .max)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         if Task.isCancelled { return continuation.resume(returning: .fails(CancellationError())) }
         flights[match]?.waiters[id] = (request, continuation)
-        if flights[match]?.timer == nil {
-          flights[match]?.timer = Task {
-            try await Task.sleep(for: limit)
-            flights[match]?.isShared = false
-            release(match, .looks(mayWait: false)) { _, _ in true }
-          }
-        }
       }
     } onCancel: {
       Task { await self.release(match, .fails(CancellationError())) { waiter, _ in waiter == id } }
@@ -105,7 +107,6 @@ actor Flights {
     lone[own.key] = variant == nil ? .now + .seconds(120) : nil
     if lone.count > 1000 { lone[lone.min { $0.value < $1.value }?.key ?? ""] = nil }
     guard let variant else { return false }
-    // A flight for which nobody waits any more may stand still.
     let others = ids[own.key]?.filter { $0 != flight && flights[$0]?.isShared == true } ?? []
     let mayStore = own.isWanted && !others.contains { flights[$0]?.variant == variant }
     if mayStore { flights[flight]?.variant = variant }

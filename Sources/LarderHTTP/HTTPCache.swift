@@ -108,9 +108,8 @@ public final class HTTPCache: Sendable {
   ) async throws -> Response {
     let isRead = request.method == "GET" || request.method == "HEAD"
     let route = configuration.route?(request) ?? .cached(configuration.policy)
-    var exchange = Exchange(
-      cache: self, request: request, forwarding: forwarding, key: request.key,
-      reason: isRead ? .bypass : .method)
+    var exchange = Exchange(cache: self, request: request, forwarding: forwarding, key: request.key)
+    if !isRead { exchange.reason = .method }
     guard case .cached(let policy) = route else { return try await exchange.passBy() }
     exchange.policy = policy
     return try await isRead && !request.isForOrigin ? exchange.answer() : exchange.passBy()

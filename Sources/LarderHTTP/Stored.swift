@@ -160,8 +160,6 @@ extension HTTPCache.Stored {
 
   /// Returns the response to a request that this response answers, without a body where it has
   /// none. Source: RFC 9111, 4; RFC 9110, 13.2.2 and 14.
-  ///
-  /// - Parameter body: The whole body; of any length if the request is HEAD or a condition holds.
   func response(to request: Request, _ body: Body, at now: Timestamp) -> Response {
     var answer = Response(status: status, body: body)
     answer.source = (self, age(at: now))

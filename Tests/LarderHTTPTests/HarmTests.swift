@@ -1,0 +1,180 @@
+import Foundation
+import LarderTestSupport
+import Synchronization
+import Testing
+
+@testable import LarderHTTP
+
+private let fresh: HTTPCache.Fields = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
+
+private func varying(_ control: String) -> HTTPCache.Fields {
+  ["Cache-Control": control, "ETag": "\"a\"", "Vary": "Foo"]
+}
+
+private func stream(_ count: Int, _ fields: HTTPCache.Fields, announced: Int? = nil) -> Reply {
+  var reply = Reply(200, fields)
+  (reply.body, reply.isStream) = (Array(repeating: 7, count: count), true)
+  reply.announced = announced
+  return reply
+}
+
+private final class Count: Sendable {
+  let number = Mutex(0)
+}
+
+/// What one client, one origin or one disk may do to all others.
+@Suite(.serialized)
+struct `Harm to others` {
+  private static let url = "http://example.org/a"
+  private static let request = HTTPCache.Request(authority: "example.org", target: "/a")
+
+  /// Returns the lengths of the files of entries.
+  private func sizes(_ scene: Scene) throws -> [Int] {
+    let directory = URL(filePath: scene.folder.path + "/cache")
+    return try FileManager.default.contentsOfDirectory(
+      at: directory, includingPropertiesForKeys: [.fileSizeKey, .isRegularFileKey]
+    ).filter { $0.lastPathComponent.count == 32 }
+      .map { try $0.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey]) }
+      .filter { $0.isRegularFile == true }.map { $0.fileSize ?? 0 }
+  }
+
+  /// Opens the directory of a scene anew.
+  private func reopened(
+    _ scene: Scene, _ configure: (inout HTTPCache.Configuration) -> Void
+  ) async throws -> HTTPCache {
+    try await scene.cache.close()
+    var configuration = HTTPCache.Configuration()
+    configuration.storage.disk.clock = scene.clock.wallClock
+    configuration.storage.disk.coherence = .none
+    configure(&configuration)
+    return try HTTPCache(directory: scene.folder.path + "/cache", configuration: configuration)
+  }
+
+  // MARK: Refreshes
+
+  private static let stale: HTTPCache.Fields = [
+    "Cache-Control": "max-age=1, stale-while-revalidate=600, stale-if-error=600", "ETag": "\"a\"",
+  ]
+
+  @Test(.watched, arguments: [10, 100_000], [304, 503, 0])
+  func `the refresh of what a range was served from needs no body`(
+    _ count: Int, _ status: Int
+  ) async throws {
+    let scene = try Scene([
+      stream(count, Self.stale), status == 0 ? .failure : Reply(status, Self.stale),
+    ])
+    _ = try await scene.get().body.collect(upTo: .max)
+    scene.clock.advance(by: .seconds(2))
+    let conditions: HTTPCache.Fields = ["Range": "bytes=0-4", "If-None-Match": "\"x\""]
+    let part = try await scene.get(conditions)
+    #expect(part.status == 206)
+    #expect(try await part.body.collect(upTo: 5).count == 5)
+    try await reaching("the end of the refresh") {
+      let isOver = await scene.cache.flights.flights.isEmpty
+      return scene.requests.count == 2 && isOver
+    }
+    #expect(scene.requests[1].fields["range"] == nil)
+    #expect(scene.requests[1].fields["if-none-match"] == "\"a\"")
+    #expect(scene.cache.statistics.stale == 1)
+    try await reaching("its count") {
+      scene.cache.statistics.validated == (status == 304 ? 1 : 0)
+    }
+    #expect(try await scene.get().body.collect(upTo: .max).count == count)
+  }
+
+  @Test(.watched, arguments: [503, 0])
+  func `a refresh that fails counts as no answer`(_ status: Int) async throws {
+    let failure = status == 0 ? Reply.failure : Reply(status)
+    let scene = try Scene([Reply(200, Self.stale)] + Array(repeating: failure, count: 20))
+    _ = try await scene.get().body.text
+    scene.clock.advance(by: .seconds(2))
+    for round in 1...20 {
+      #expect(try await scene.get().fields["number"] == "1")
+      try await reaching("the end of the refresh") {
+        let isOver = await scene.cache.flights.flights.isEmpty
+        return scene.requests.count == 1 + round && isOver
+      }
+    }
+    #expect(scene.cache.statistics.stale == 20)
+  }
+
+  @Test(.watched) func `who waits for a refresh that fails is not sent to the origin by that`()
+    async throws
+  {
+    let scene = try Scene([Reply(200, Self.stale)]) { $0.collapseLimit = .seconds(3600) }
+    _ = try await scene.get().body.text
+    scene.clock.advance(by: .seconds(2))
+    let (asked, gate) = (Count(), AsyncStream.makeStream(of: Void.self))
+    let answer: @Sendable (HTTPCache.Request) async throws -> HTTPCache.Response = { _ in
+      asked.number.withLock { $0 += 1 }
+      for await _ in gate.stream {}
+      return .init(status: 503)
+    }
+    _ = try await scene.cache.respond(to: Self.request, forwarding: answer)
+    try await reaching("the refresh") { asked.number.withLock(\.self) == 1 }
+    // It wants no stale answer while the origin is well.
+    var request = Self.request
+    request.fields = ["Cache-Control": "max-age=1"]
+    let demanding = request
+    let waiting = Task { try await scene.cache.respond(to: demanding, forwarding: answer).status }
+    try await reaching("one to wait") {
+      await scene.cache.flights.flights.values.contains { !$0.waiters.isEmpty }
+    }
+    gate.continuation.finish()
+    #expect(try await waiting.value == 200)
+    #expect(asked.number.withLock(\.self) == 1)
+  }
+
+  // MARK: Clients that read slowly
+
+  @Test(.watched, arguments: [true, false])
+  func `who reads an invalidated response slowly does not keep the next one from being stored`(
+    _ isRemoved: Bool
+  ) async throws {
+    let scene = try Scene(Array(repeating: stream(5000, fresh), count: 3)) {
+      $0.collapseLimit = .seconds(3600)
+    }
+    let slow = try await scene.get()
+    if isRemoved {
+      try await scene.cache.invalidate(Self.url)
+    } else {
+      try await scene.cache.expire(Self.url)
+    }
+    for _ in 1...2 { #expect(try await scene.get().body.collect(upTo: .max).count == 5000) }
+    #expect(scene.requests.count == 2)
+    #expect(try await slow.body.collect(upTo: .max).count == 5000)
+    #expect(try await scene.get().fields["number"] == "2")
+  }
+
+  @Test(.watched, arguments: [Duration.milliseconds(1), .zero])
+  func `a request that stands still ends refreshes no longer than others wait`(
+    _ limit: Duration
+  ) async throws {
+    let flights = Flights(limit: limit)
+    let any = Variant(lines: [])
+    guard case .asks = await flights.join(Self.request, "a", any, true, after: .max) else {
+      Issue.record("does not ask")
+      return
+    }
+    try await reaching("a refresh") {
+      let turn = await flights.join(Self.request, "a", any, true, after: nil)
+      return if case .asks = turn { true } else { false }
+    }
+  }
+
+  @Test func `one refresh runs at once, also if no request waits for another one`() async throws {
+    let flights = Flights(limit: .zero)
+    let any = Variant(lines: [])
+    guard case .asks = await flights.join(Self.request, "a", any, true, after: nil),
+      case .asks = await flights.join(Self.request, "a", any, true, after: .max)
+    else {
+      Issue.record("does not ask")
+      return
+    }
+    let turn = await flights.join(Self.request, "a", any, true, after: nil)
+    guard case .looks(mayWait: false) = turn else {
+      Issue.record("\(turn)")
+      return
+    }
+  }
+}
