@@ -59,7 +59,7 @@ struct Exchange: Sendable {
     case .looks(let again): (waits, mayWait) = (waits + [reason], again && waits.count < 3)
     case .fails(let error):
       (waits, mayWait) = (waits + [reason], false)
-      if let stale = staleAnswer() { return stale }
+      if let stale = standIn() { return stale }
       if let error { throw error }
     }
     return nil
@@ -76,16 +76,17 @@ struct Exchange: Sendable {
       if rest > 0 { $0.hits += 1 } else { $0.stale += 1 }
       if !waits.isEmpty { $0.collapsed += 1 }
     }
-    let answer = stored.response(to: request, body, at: time)
-    return said(
-      "\(waits.first.map { "fwd=\($0.rawValue); collapsed" } ?? "hit"); ttl=\(rest)", answer)
+    var source = waits.first.map { "fwd=\($0.rawValue); collapsed" } ?? "hit"
+    if flight > 0 { source = "fwd=\(reason.rawValue)\(status.map { "; fwd-status=\($0)" } ?? "")" }
+    return said("\(source); ttl=\(rest)", stored.response(to: request, body, at: time))
   }
 
   /// Returns what is stored, if it may answer although the origin has failed.
-  private func staleAnswer() -> Response? {
+  private func standIn(_ status: Int? = nil) -> Response? {
     let (time, stored) = (cache.now, usable?.stored)
+    let isFailure = [nil, 500, 502, 503, 504].contains(status)
     let isAllowed = stored.map { policy.answersFailure(with: $0, to: request, at: time) } ?? false
-    return isAllowed ? serve(at: time) : nil
+    return isFailure && isAllowed ? serve(at: time, status) : nil
   }
 
   /// Asks the origin for what was served stale, unless another request does. It answers nobody.
@@ -101,7 +102,7 @@ struct Exchange: Sendable {
 
   /// Asks the origin what is not asked on behalf of others, with the client's own conditions.
   mutating func passBy() async throws -> Response {
-    if request.control.has("only-if-cached") { return refusal }
+    if reason != .method, request.control.has("only-if-cached") { return refusal }
     isAlone = true
     return try await ask(await cache.flights.start(key, variant, isShared: false))
   }
@@ -119,15 +120,14 @@ struct Exchange: Sendable {
       response.fields = response.fields.endToEnd
       let isDated = response.fields.seconds("date", at: sent.seconds) != nil
       if !isDated { response.fields.set("Date", HTTPDate.text(cache.now.seconds)) }
-      let isFailure = [500, 502, 503, 504].contains(response.status)
-      guard isFailure, let stale = staleAnswer() else { return await settle(response, asked, sent) }
+      guard let old = standIn(response.status) else { return await settle(response, asked, sent) }
       await cache.flights.end(flight, .fails(nil))
-      return stale
+      return old
     } catch {
       // The cancellation of one task says nothing to the others.
       let isCancelled = error is CancellationError || Task.isCancelled
       await cache.flights.end(flight, isCancelled ? .looks(mayWait: true) : .fails(error))
-      if !isCancelled, let stale = staleAnswer() { return stale }
+      if !isCancelled, let stale = standIn() { return stale }
       throw error
     }
   }

@@ -31,7 +31,7 @@ extension HTTPCache {
       guard let stored else { return mustNotForward ? .gatewayTimeout : .forward }
       let (rules, staleness) = (stored.rules(self).directives, stored.staleness(self, at: now))
       let isYoung = demand["max-age"].map { $0 > 0 && stored.age(at: now) <= $0 }
-      if isYoung ?? true, !demand.has("no-cache"), stored.isTrusted(at: now) {
+      if isYoung ?? true, !demand.has("no-cache"), stored.isTrusted(at: now), !excludes(stored) {
         let isFresh = staleness < 0 && !rules.has("no-cache")
         if isFresh, -staleness >= demand["min-fresh"] ?? 0 { return .serve }
         let mayBeStale = mayBeStale(rules) && demand["min-fresh"] == nil
@@ -44,9 +44,12 @@ extension HTTPCache {
       return stored.validators.isEmpty ? .forward : .validate(stored.validators)
     }
 
+    /// Whether other rules have stored a response for one user alone.
+    func excludes(_ old: Stored) -> Bool { isShared && old.rules(self).directives.has("private") }
+
     /// Whether directives allow to use a response when it is not fresh. Source: RFC 9111, 4.2.4.
     private func mayBeStale(_ rules: Directives) -> Bool {
-      let ofShared = isShared ? ["proxy-revalidate", "s-maxage"] : []
+      let ofShared = isShared ? ["proxy-revalidate", "s-maxage", "private"] : []
       return !(["must-revalidate", "no-cache"] + ofShared).contains(where: rules.has)
     }
 
@@ -124,7 +127,7 @@ extension HTTPCache.Policy {
       return Set(tags).count > 1 ? .renew(previous, isKept: false) : updated(previous)
     case ("GET", _):
       let new = stored(status, fields, .bytes([]), request, sent, now)
-      if let new, isStorable(new, request) { return .store(new) }
+      if let new, !request.fields.contains("range"), isStorable(new, request) { return .store(new) }
       // What was stored is outdated by another answer to all, not by a failure, by an answer to one
       // user or by one that the client did not want stored.
       let isForAll = [200, 301, 308, 404, 410].contains(status) && !request.isPersonal
@@ -162,7 +165,7 @@ extension HTTPCache.Policy {
     let isUnderstood = Self.understoodStatuses.contains { $0.contains(stored.status) }
     let isForbidden =
       !(200...599).contains(stored.status) || [206, 304].contains(stored.status) || request.hasBody
-      || request.fields.contains("range") || request.control.has("no-store")
+      || request.control.has("no-store")
       || (rules.has("must-understand") ? !isUnderstood : rules.has("no-store"))
       || stored.fields.contains("set-cookie") && !(storesSetCookie && isExplicit)
     let isForAll = ["public", "must-revalidate", "s-maxage"].contains(where: rules.has)

@@ -167,6 +167,9 @@ extension HTTPCache.Stored {
     if request.method == "HEAD" { answer.body = Body([]) }
     guard answer.status == 200, let range = requestedRange(of: request) else { return answer }
     (answer.status, answer.body) = (range.isEmpty ? 416 : 206, body.part(range))
+    // What says how long the body is good says nothing of an error.
+    let rules = ["age", "cache-control", "expires"] + targeted.keys
+    if range.isEmpty { answer.fields = answer.fields.removing(rules) }
     answer.fields.set("Content-Length", "\(range.count)")
     let place = range.isEmpty ? "*" : "\(range.lowerBound)-\(range.upperBound - 1)"
     answer.fields.set("Content-Range", "bytes \(place)/\(content.byteCount)")

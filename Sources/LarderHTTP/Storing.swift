@@ -16,7 +16,7 @@ extension Exchange {
         let isOutdated = stored.outdated.map { $0 >= found.received } ?? false
         stored = isOutdated ? found.with(outdated: stored.outdated) : found
       }
-      guard stored.key == key, stored.variant == variant else { return }
+      guard stored.key == key, stored.variant == variant, !policy.excludes(stored) else { return }
       usable = try await body(of: stored).map { (stored, $0, place) }
       if usable != nil { reason = .stale }
     } catch {

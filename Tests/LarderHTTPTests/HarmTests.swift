@@ -177,4 +177,94 @@ struct `Harm to others` {
       return
     }
   }
+
+  // MARK: Rules
+
+  @Test func `9111, 4: only-if-cached keeps no change from the origin`() async throws {
+    let scene = try Scene([Reply(200, fresh), Reply(204)])
+    _ = try await scene.get().body.text
+    let change = HTTPCache.Request(
+      method: "DELETE", authority: "example.org", target: "/a",
+      fields: ["Cache-Control": "only-if-cached"])
+    #expect(try await scene.respond(change).status == 204)
+    #expect(try await scene.get().fields["number"] == "3")
+  }
+
+  @Test func `9211, 2.1: a stale response in place of a failure is no hit`() async throws {
+    let control: HTTPCache.Fields = ["Cache-Control": "max-age=60, stale-if-error=60"]
+    let scene = try Scene([Reply(200, control), .failure, Reply(503)]) {
+      $0.cacheStatusName = "larder"
+    }
+    _ = try await scene.get().body.text
+    scene.clock.advance(by: .seconds(70))
+    var stated: [String?] = []
+    for _ in 1...2 { stated.append(try await scene.get().fields["cache-status"]) }
+    #expect(
+      stated == ["larder; fwd=stale; ttl=-10", "larder; fwd=stale; fwd-status=503; ttl=-10"])
+  }
+
+  @Test func `9111, 5.2.2.7: what one user's cache has stored for itself is not shared`()
+    async throws
+  {
+    let mine: HTTPCache.Fields = [
+      "Cache-Control": "private, max-age=60, stale-while-revalidate=60, stale-if-error=60",
+      "ETag": "\"a\"", "Set-Cookie": "a=b",
+    ]
+    let scene = try Scene([Reply(200, mine)]) { $0.policy.isShared = false }
+    _ = try await scene.get().body.text
+    #expect(try await scene.get().fields["number"] == "1")
+    let shared = try await reopened(scene) { _ in }
+    scene.add(Reply(200, mine))
+    let other = try await shared.respond(to: Self.request, forwarding: scene.origin)
+    #expect(other.fields["number"] == "2")
+    #expect(scene.requests.last?.fields["if-none-match"] == nil)
+    scene.add(.failure)
+    await #expect(throws: OriginIsDown.self) {
+      try await shared.respond(to: Self.request, forwarding: scene.origin)
+    }
+    let stored = HTTPCache.Stored(
+      200, mine, "u", Variant(lines: []), (scene.clock.now, scene.clock.now))
+    for seconds in [1, 61] as [Int64] {
+      let time = scene.clock.now.adding(seconds: seconds)
+      let action = HTTPCache.Policy().action(for: Self.request, stored: stored, at: time)
+      guard case .validate = action else {
+        Issue.record("\(action)")
+        continue
+      }
+    }
+    let isAnswer = HTTPCache.Policy().answersFailure(
+      with: stored, to: Self.request, at: scene.clock.now)
+    #expect(!isAnswer)
+    try await shared.close()
+  }
+
+  @Test func `9110, 14.2: a range means nothing in HEAD`() async throws {
+    let scene = try Scene([Reply(200, fresh), Reply(200, fresh)])
+    _ = try await scene.get().body.text
+    let head = HTTPCache.Request(
+      method: "HEAD", authority: "example.org", target: "/a",
+      fields: ["Range": "bytes=0-1", "Cache-Control": "no-cache"])
+    #expect(try await scene.respond(head).status == 200)
+    #expect(scene.requests.count == 2)
+    _ = try await scene.get()
+    #expect(scene.requests.count == 2)
+  }
+
+  @Test func `9110, 15.5.17: that no byte is in a range is not fresh for as long as the body`()
+    async throws
+  {
+    let fields: HTTPCache.Fields = [
+      "Cache-Control": "max-age=60", "CDN-Cache-Control": "max-age=60", "Expires": date(60),
+      "ETag": "\"a\"", "Vary": "Foo", "Last-Modified": date(-60),
+    ]
+    let scene = try Scene([Reply(200, fields, body: "hello")])
+    _ = try await scene.get().body.text
+    let answer = try await scene.get(["Range": "bytes=5-"])
+    #expect(answer.status == 416 && answer.fields["content-range"] == "bytes */5")
+    for name in ["cache-control", "cdn-cache-control", "expires"] {
+      #expect(!answer.fields.contains(name), "\(name)")
+    }
+    for name in ["etag", "date", "vary"] { #expect(answer.fields.contains(name), "\(name)") }
+    #expect(scene.requests.count == 1)
+  }
 }
