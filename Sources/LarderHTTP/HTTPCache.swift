@@ -80,7 +80,7 @@ public final class HTTPCache: Sendable {
   let bodies: Cache<[UInt8]>
   let flights: Flights
   let counters = Mutex(Statistics())
-  private let lastTime = Atomic<Int64>(0)
+  private let lastTime = Mutex((time: Timestamp(seconds: 0), at: ContinuousClock.now))
 
   /// Opens a cache in a directory, and makes the directory if it does not exist.
   ///
@@ -138,8 +138,11 @@ public final class HTTPCache: Sendable {
   @discardableResult public func expire(_ url: String) async throws(CacheError) -> Bool {
     let text = "GET \(URLReference(url)?.text ?? url)"
     await flights.invalidate(text)
-    guard let stored = try await entries.value(forKey: CacheKey(text)) else { return false }
-    try await store(stored.with(outdated: now), CacheKey(text), configuration.policy)
+    let (place, time) = (CacheKey(text), now)
+    guard let stored = try await entries.read(forKey: place) else { return false }
+    // It is kept for no shorter time than before, whatever rules have stored it.
+    let expiry = max(stored.expiry ?? time, time.adding(configuration.retention))
+    try await store(stored.value.with(outdated: time), place, expiry)
     return true
   }
 
@@ -153,10 +156,14 @@ public final class HTTPCache: Sendable {
     if let failure { throw failure }
   }
 
-  /// The time by the cache's clock. It never goes back, so that nothing becomes fresh again.
+  /// The time by the cache's clock. If that is set back, it goes on, so that nothing becomes fresh.
   var now: Timestamp {
-    let time = entries.configuration.disk.clock.now().nanoseconds(since: Timestamp(seconds: 0))
-    return Timestamp(seconds: 0, nanoseconds: lastTime.max(time, ordering: .relaxed).newValue)
+    let time = entries.configuration.disk.clock.now()
+    return lastTime.withLock { last in
+      let instant = ContinuousClock.now
+      last = (time < last.time ? last.time.adding(last.at.duration(to: instant)) : time, instant)
+      return last.time
+    }
   }
 
   /// Runs a change of what is stored. If it fails, returns false and counts a response as not kept.

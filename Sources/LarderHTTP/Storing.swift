@@ -49,7 +49,8 @@ extension Exchange {
       let old = try await cache.entries.value(forKey: place) ?? usable?.stored
       // What was asked for later has come before: it stays.
       let isLate = old.map { $0.sent > stored.sent && $0.received <= cache.now } ?? false
-      if !isLate { try await cache.store(stored, place, policy) }
+      let expiry = cache.expiry(of: stored, policy)
+      if !isLate { try await cache.store(stored, place, expiry) }
       // An invalidation since the first look removes first and sees this response, or this look
       // sees the invalidation.
       if await !cache.flights.isWanted(flight) {
@@ -57,20 +58,21 @@ extension Exchange {
       } else if old?.content != stored.content {
         try await cache.removeBody(of: isLate ? stored : old)
       } else if let key = stored.bodyKey {
-        try await cache.entries.disk.touch(
-          forKey: key, expiration: cache.expiration(of: stored, policy), allowingExpired: true)
+        try await cache.entries.touch(forKey: key, expiration: .date(expiry), allowingExpired: true)
       }
     }
     await cache.flights.end(flight, .looks(mayWait: isDone))
   }
 
-  /// Returns the key for a response. Stores the marker before if the response varies.
+  /// Returns the key for a response. If it varies, stores the marker before, for as long as any.
   private func place(for stored: Stored) async throws(CacheError) -> CacheKey {
     let place = CacheKey(key)
     guard !stored.variant.lines.isEmpty else { return place }
-    let current = try await cache.entries.value(forKey: place)
-    let marker = await cache.flights.marker(for: stored, stored: current)
-    if current?.content != marker.content { try await cache.store(marker, place, policy) }
+    let current = try await cache.entries.read(forKey: place)
+    let marker = await cache.flights.marker(for: stored, stored: current?.value)
+    let expiry = cache.expiry(of: stored, policy)
+    let isKept = current?.value.content == marker.content && current?.expiry ?? expiry >= expiry
+    if !isKept { try await cache.store(marker, place, expiry) }
     return CacheKey(stored.variant, of: marker)
   }
 
@@ -95,19 +97,17 @@ extension Exchange {
 }
 
 extension HTTPCache {
-  func store(_ stored: Stored, _ place: CacheKey, _ policy: Policy) async throws(CacheError) {
-    let outcome = try await entries.store(
-      stored, forKey: place, expiration: expiration(of: stored, policy))
+  func store(_ stored: Stored, _ place: CacheKey, _ expiry: Timestamp) async throws(CacheError) {
+    let outcome = try await entries.store(stored, forKey: place, expiration: .date(expiry))
     guard outcome.isKept else { throw Self.notKept }
   }
 
   static let notKept = CacheError(.notCached, operation: "store")
 
   /// Returns the expiry of a response's files: as long past its freshness as it is kept.
-  func expiration(of stored: Stored, _ policy: Policy) -> Expiration {
-    if stored.isMarker { return .never }
+  func expiry(of stored: Stored, _ policy: Policy) -> Timestamp {
     let fresh = -min(0, stored.staleness(policy, at: stored.received))
-    return .date(stored.received.adding(.seconds(fresh)).adding(configuration.retention))
+    return stored.received.adding(.seconds(fresh)).adding(configuration.retention)
   }
 
   /// Removes the entry that holds the body of a response, if one does.
@@ -177,8 +177,8 @@ actor Fill {
   private func write() async throws(CacheError) {
     if entry == nil {
       let (disk, id) = (exchange.cache.entries.disk, UInt64.random(in: .min ... .max))
-      let expiration = exchange.cache.expiration(of: stored, exchange.policy)
-      let request = disk.request(CacheKey(bodyOf: stored.key, id: id), expiration, [])
+      let expiry = exchange.cache.expiry(of: stored, exchange.policy)
+      let request = disk.request(CacheKey(bodyOf: stored.key, id: id), .date(expiry), [])
       let start = try await disk.executor.run("store", disk.startStream, request)
       guard let writer = start.writer else { throw HTTPCache.notKept }
       entry = (id, writer)

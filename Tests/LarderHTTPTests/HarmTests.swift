@@ -267,4 +267,79 @@ struct `Harm to others` {
     for name in ["etag", "date", "vary"] { #expect(answer.fields.contains(name), "\(name)") }
     #expect(scene.requests.count == 1)
   }
+
+  // MARK: Times
+
+  @Test(arguments: [fresh, varying("max-age=0")])
+  func `what a route's rules have stored can be made stale`(_ fields: HTTPCache.Fields) async throws
+  {
+    var rules = HTTPCache.Policy()
+    rules.targetedFields = ["CDN-Cache-Control"]
+    let route = HTTPCache.Route.cached(rules)
+    let scene = try Scene { $0.route = { _ in route } }
+    var reply = Reply(200, fields)
+    reply.fields.append("CDN-Cache-Control", "max-age=864000")
+    scene.add(reply)
+    _ = try await scene.get().body.text
+    scene.clock.advance(by: .seconds(3 * 86_400))
+    #expect(try await scene.cache.expire(Self.url))
+    scene.add(Reply(304))
+    #expect(try await scene.get().body.text == "body 1")
+    #expect(scene.requests.last?.fields["if-none-match"] == "\"a\"")
+  }
+
+  @Test(arguments: [fresh, varying("max-age=60")])
+  func `what is not kept past its freshness can be made stale`(_ fields: HTTPCache.Fields)
+    async throws
+  {
+    let scene = try Scene([Reply(200, fields)]) { $0.retention = .zero }
+    _ = try await scene.get().body.text
+    scene.clock.advance(by: .seconds(10))
+    #expect(try await scene.cache.expire(Self.url))
+    scene.add(Reply(304))
+    #expect(try await scene.get().body.text == "body 1")
+    #expect(scene.requests.last?.fields["if-none-match"] == "\"a\"")
+  }
+
+  @Test func `that responses vary is known for as long as the last one of them is kept`()
+    async throws
+  {
+    let scene = try Scene { $0.retention = .seconds(100) }
+    let disk = scene.cache.entries.disk
+    func expiry() async throws -> Int64? {
+      try await disk.entry(forKey: CacheKey("GET \(Self.url)"))?.expiry?.seconds
+    }
+    for (foo, fresh) in [("1", 60), ("2", 600)] as [(String, Int64)] {
+      scene.add(Reply(200, varying("max-age=\(fresh)")))
+      _ = try await scene.get(["Foo": foo]).body.text
+      #expect(try await expiry() == 1_700_000_100 + fresh)
+    }
+    // One that is kept for a shorter time takes nothing of the time of the others.
+    scene.add(Reply(200, varying("max-age=10")))
+    _ = try await scene.get(["Foo": "3"]).body.text
+    #expect(try await expiry() == 1_700_000_700)
+    scene.clock.advance(by: .seconds(500))
+    #expect(try await scene.get(["Foo": "2"]).fields["number"] == "2")
+    scene.clock.advance(by: .seconds(201))
+    #expect(try await disk.entry(forKey: CacheKey("GET \(Self.url)")) == nil)
+  }
+
+  @Test func `time passes also while a clock that was set back is behind`() async throws {
+    let scene = try Scene()
+    #expect(scene.cache.now == scene.clock.now)
+    scene.clock.advance(by: .seconds(-3600))
+    var last = scene.cache.now
+    #expect(last >= scene.clock.now.adding(seconds: 3600))
+    for _ in 1...3 {
+      try await Task.sleep(for: .milliseconds(2))
+      let next = scene.cache.now
+      #expect(next >= last.adding(.milliseconds(2)))
+      last = next
+    }
+    // A step forth that is still behind takes nothing back, and one past it counts.
+    scene.clock.advance(by: .seconds(3600))
+    #expect(scene.cache.now >= last)
+    scene.clock.advance(by: .seconds(3600))
+    #expect(scene.cache.now == scene.clock.now)
+  }
 }
