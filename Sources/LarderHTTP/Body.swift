@@ -11,7 +11,7 @@ extension HTTPCache {
     /// The whole body, if it is in memory.
     public private(set) var bytes: [UInt8]?
     private var place: (file: EntryFileReader, range: Range<Int>)?
-    private var stream: (@Sendable () async throws -> [UInt8]?)?
+    private(set) var stream: (@Sendable () async throws -> [UInt8]?)?
     /// The bytes of the body; nil if only its end will tell.
     public let byteCount: Int?
 
@@ -30,8 +30,7 @@ extension HTTPCache {
     /// Creates a body of the pieces of a sequence, such as that of an HTTP client.
     public init<Pieces: AsyncSequence & Sendable>(byteCount: Int?, _ pieces: Pieces)
     where Pieces.Element == [UInt8] {
-      let puller = Puller(pieces)
-      self.init(byteCount: byteCount) { try await puller.next() }
+      self.init(byteCount: byteCount, next: Puller(pieces, byteCount).next)
     }
 
     init(_ file: EntryFileReader, _ range: Range<Int>? = nil) {
@@ -74,6 +73,9 @@ extension HTTPCache {
       if let bytes { return Self(Array(bytes[range.clamped(to: bytes.indices)])) }
       return place.map { Self($0, $1.dropFirst(range.lowerBound).prefix(range.count)) } ?? self
     }
+
+    /// Returns a stream that throws if it is not of a length, or a body that is no stream.
+    func counted(_ length: Int?) -> Self { stream == nil ? self : Self(byteCount: length, self) }
   }
 
   /// What is wrong with a body.
@@ -83,15 +85,20 @@ extension HTTPCache {
   }
 }
 
-/// The iterator of a sequence, which several tasks may hold.
+/// The iterator of a sequence, which several tasks may hold. It throws at a wrong length.
 actor Puller<Pieces: AsyncSequence & Sendable> where Pieces.Element == [UInt8] {
   private var iterator: Pieces.AsyncIterator?
+  /// The bytes that have been announced and have not come.
+  private var rest: Int?
 
-  init(_ pieces: Pieces) { iterator = pieces.makeAsyncIterator() }
+  init(_ body: Pieces, _ rest: Int?) { (iterator, self.rest) = (body.makeAsyncIterator(), rest) }
 
   func next() async throws -> [UInt8]? {
     var taken = iterator.take()
     defer { iterator = taken }
-    return try await taken?.next(isolation: self)
+    let piece = try await taken?.next(isolation: self)
+    rest = rest.map { $0 - (piece?.count ?? 0) }
+    if let rest, rest < 0 || piece == nil && rest > 0 { throw HTTPCache.BodyError.wrongLength }
+    return piece
   }
 }

@@ -115,7 +115,8 @@ struct Exchange: Sendable {
     cache.counters.withLock { $0.forwarded[reason, default: 0] += 1 }
     do {
       var response = asked.isSound ? try await forwarding(asked) : Response(status: 400)
-      if !response.hasValidHead { response = Response(status: 502) }
+      // HEAD and 304 tell the length of a body that they do not have.
+      response.check(hasBody: asked.method != "HEAD" && response.status != 304)
       // Source: RFC 9110, 6.6.1, 7.6.1.
       response.fields = response.fields.endToEnd
       let isDated = response.fields.seconds("date", at: sent.seconds) != nil
@@ -133,11 +134,10 @@ struct Exchange: Sendable {
   }
 
   private func settle(_ response: Response, _ asked: Request, _ sent: Timestamp) async -> Response {
-    let length = response.fields["content-length"]?.number ?? response.body.byteCount
     var stored: Stored?
-    let old = usable?.stored
+    let (old, count) = (usable?.stored, response.body.byteCount ?? 0)
     switch policy.verdict(on: response, to: asked, previous: old, sent: sent, at: cache.now) {
-    case .store(let new) where length ?? 0 <= cache.configuration.bodyLimit ?? .max: stored = new
+    case .store(let new) where count <= cache.configuration.bodyLimit ?? .max: stored = new
     case .renew(let new, let isKept):
       if isKept { await publish(new) } else if !asked.isPersonal { await removeUsable() }
       await cache.flights.end(flight, .looks(mayWait: true))
@@ -159,19 +159,17 @@ struct Exchange: Sendable {
       await cache.flights.end(flight, .looks(mayWait: false))
       return passed(response)
     }
-    return await keep(response, length, stored)
+    return await keep(response, stored)
   }
 
   /// Stores a response, now if its body is small and known, or else as it goes to the client.
-  private func keep(_ response: Response, _ length: Int?, _ stored: Stored) async -> Response {
-    var answer = passed(response, "; stored")
-    let largest = Stored.Content.largestInline
-    if let bytes = response.body.bytes, bytes.count == length, bytes.count <= largest {
+  private func keep(_ new: Response, _ stored: Stored) async -> Response {
+    var answer = passed(new, "; stored")
+    if let bytes = new.body.bytes, bytes.count <= Stored.Content.largestInline {
       await publish(stored.with(.bytes(bytes)))
       return answer
     }
-    let fill = Fill(response.body, length, of: stored, self)
-    let body = Body(byteCount: length) { try await fill.next() }
+    let body = Body(byteCount: new.body.byteCount, next: Fill(new.body, stored, self).next)
     // If no client reads the body, it is read to be stored.
     if answer.status == 304 { Task { for try await _ in body {} } } else { answer.body = body }
     return answer

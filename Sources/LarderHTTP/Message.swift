@@ -94,12 +94,15 @@ extension HTTPCache {
       return other
     }
 
-    /// Whether the head can be sent on and stored without changing the meaning of what follows it.
-    var hasValidHead: Bool {
+    /// Becomes a 502 if the head would change the meaning of what follows it when it is sent on or
+    /// stored, or tells another length than that of the body. A stream is counted as it passes.
+    mutating func check(hasBody: Bool) {
+      let (count, told) = (body.byteCount, fields["content-length"].map { $0.number ?? -1 })
+      let isGood = (!hasBody || count ?? told == told ?? count) && told != -1 && fields.areValid
       // A coding that is not undone would be taken for the content. Source: RFC 9112, 6.1.
-      let length = fields["content-length"] ?? "0"
-      return (200...999).contains(status) && fields.areValid && length.number != nil
-        && fields.members(of: "transfer-encoding").allSatisfy("chunked".equalsIgnoringCase)
+      let isPlain = fields.members(of: "transfer-encoding").allSatisfy("chunked".equalsIgnoringCase)
+      if !isGood || !isPlain || !(200...999).contains(status) { self = Self(status: 502) }
+      if hasBody { body = body.counted(told ?? count) }
     }
 
     /// The fields that describe a body.

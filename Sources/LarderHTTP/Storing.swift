@@ -40,11 +40,10 @@ extension Exchange {
   /// Stores a response whose body is stored already, in place of an older one, and ends the flight
   /// that brought it. If it was invalidated since the flight began, nothing is stored.
   func publish(_ stored: Stored) async {
+    // The response whose body no head names in the end.
+    var rest = stored.content == usable?.stored.content ? nil : stored
     let isDone = await cache.countingFailure {
-      guard await cache.flights.isWanted(flight) else {
-        let isNew = stored.content != usable?.stored.content
-        return try await cache.removeBody(of: isNew ? stored : nil)
-      }
+      guard await cache.flights.isWanted(flight) else { return }
       let place = try await place(for: stored)
       let old = try await cache.entries.value(forKey: place) ?? usable?.stored
       // What was asked for later has come before: it stays.
@@ -56,11 +55,12 @@ extension Exchange {
       if await !cache.flights.isWanted(flight) {
         try await cache.invalidate(request.url)
       } else if old?.content != stored.content {
-        try await cache.removeBody(of: isLate ? stored : old)
+        rest = isLate ? stored : old
       } else if let key = stored.bodyKey {
         try await cache.entries.touch(forKey: key, expiration: .date(expiry), allowingExpired: true)
       }
     }
+    await cache.countingFailure { try await cache.removeBody(of: rest) }
     await cache.flights.end(flight, .looks(mayWait: isDone))
   }
 
@@ -124,13 +124,14 @@ actor Fill {
   private let exchange: Exchange
   private let stored: Stored
   private let announced: Int?
-  private let source: Puller<Body>
+  private let source: @Sendable () async throws -> [UInt8]?
   private var gathered: [UInt8] = []
   private var entry: (id: UInt64, writer: EntryFileWriter)?
   private var (count, isKept, hasEnded) = (0, true, false)
 
-  init(_ body: Body, _ length: Int?, of stored: Stored, _ exchange: Exchange) {
-    (source, announced, self.stored, self.exchange) = (Puller(body), length, stored, exchange)
+  init(_ body: Body, _ stored: Stored, _ exchange: Exchange) {
+    source = body.stream ?? Puller(body, nil).next
+    (announced, self.stored, self.exchange) = (body.byteCount, stored, exchange)
   }
 
   // The client has gone before the end: of those that wait for it one asks for all.
@@ -142,13 +143,11 @@ actor Fill {
   func next() async throws -> [UInt8]? {
     guard !hasEnded else { return nil }
     do {
-      let piece = try await source.next()
+      let piece = try await source()
       count += piece?.count ?? 0
       hasEnded = piece == nil || count == announced
       // Nothing may follow the last byte that was announced.
-      while hasEnded, piece != nil, let rest = try await source.next() { count += rest.count }
-      let isWrong = announced.map { hasEnded ? count != $0 : count > $0 } ?? false
-      if isWrong { throw HTTPCache.BodyError.wrongLength }
+      while hasEnded, piece != nil, try await source() != nil {}
       await store(piece ?? [])
       return piece
     } catch {
@@ -165,7 +164,11 @@ actor Fill {
       if count > exchange.cache.configuration.bodyLimit ?? .max { throw HTTPCache.notKept }
       gathered = gathered.isEmpty ? piece : gathered + piece
       if count > Stored.Content.largestInline, !gathered.isEmpty { try await write() }
-      if hasEnded { await exchange.publish(stored.with(try await content())) }
+      if hasEnded {
+        let whole = stored.with(try await content())
+        // Also if the client is gone: no head would name what lies there.
+        await Task { [exchange] in await exchange.publish(whole) }.value
+      }
     }
     guard !isKept else { return }
     gathered = []

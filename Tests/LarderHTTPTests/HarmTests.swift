@@ -178,6 +178,95 @@ struct `Harm to others` {
     }
   }
 
+  // MARK: Bodies
+
+  @Test func `a large body is stored, also if its client is gone after the last byte`() async throws
+  {
+    let scene = try Scene()
+    let offset = Mutex(0)
+    let response = try await scene.cache.respond(to: Self.request) { _ in
+      let body = HTTPCache.Body(byteCount: nil) {
+        let isLast = offset.withLock { offset in
+          offset += 1000
+          return offset > 90_000
+        }
+        if isLast { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+        return isLast ? nil : Array(repeating: 7, count: 1000)
+      }
+      return .init(status: 200, fields: fresh, body: body)
+    }
+    let client = Task { try await response.body.collect(upTo: .max).count }
+    #expect(try await client.value == 90_000)
+    #expect(try sizes(scene).count == 2)
+    #expect(try await scene.get().body.collect(upTo: .max).count == 90_000)
+    #expect(scene.requests.isEmpty)
+  }
+
+  @Test func `a large body whose head cannot be stored is removed`() async throws {
+    let scene = try Scene([Reply(200, fresh), stream(90_000, fresh)])
+    _ = try await scene.get().body.text
+    let name = try #require(try await scene.cache.entries.disk.entries().first?.name)
+    try await scene.cache.invalidate(Self.url)
+    let place = "\(scene.folder.path)/cache/\(name)/in the way"
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+    #expect(try await scene.get().body.collect(upTo: .max).count == 90_000)
+    #expect(scene.requests.count == 2)
+    #expect(scene.cache.statistics.notKept == 1)
+    #expect(try sizes(scene) == [])
+  }
+
+  private static let unstored: HTTPCache.Fields = ["Cache-Control": "no-store"]
+
+  @Test(arguments: ["GET", "POST"], [4, 6])
+  func `a whole body of another length than its field says is a 502, stored or not`(
+    _ method: String, _ announced: Int
+  ) async throws {
+    for control in ["no-store", "max-age=60"] {
+      let fields: HTTPCache.Fields = [
+        "Cache-Control": control, "Content-Length": "\(announced)",
+      ]
+      let scene = try Scene([Reply(200, fields, body: "hello")])
+      var request = Self.request
+      request.method = method
+      #expect(try await scene.respond(request).status == 502)
+    }
+  }
+
+  @Test(arguments: [(4999, 5000), (5001, 5000), (0, 5)], [true, false])
+  func `a stream of another length than announced throws, also if it is not stored`(
+    _ row: (Int, Int), _ isInField: Bool
+  ) async throws {
+    var fields = Self.unstored
+    if isInField { fields.append("Content-Length", "\(row.1)") }
+    let scene = try Scene([stream(row.0, fields, announced: isInField ? nil : row.1)])
+    await #expect(throws: HTTPCache.BodyError.wrongLength) {
+      _ = try await scene.get().body.collect(upTo: .max)
+    }
+  }
+
+  @Test func `HEAD and 304 tell the length of a body that they do not have`() async throws {
+    let fields = HTTPCache.Fields([("Cache-Control", "no-store"), ("Content-Length", "5")])
+    let scene = try Scene([Reply(200, fields), Reply(304, fields), stream(5, fields)])
+    var request = Self.request
+    request.method = "HEAD"
+    let head = try await scene.respond(request)
+    #expect(head.status == 200 && head.fields["content-length"] == "5")
+    #expect(try await head.body.collect(upTo: .max).isEmpty)
+    request = Self.request
+    request.fields = ["If-None-Match": "\"a\"", "If-Match": "\"a\""]
+    let same = try await scene.respond(request)
+    #expect(same.status == 304)
+    #expect(try await same.body.collect(upTo: .max).isEmpty)
+    #expect(try await scene.get().body.collect(upTo: .max).count == 5)
+    // The stream of a client that knows the length, and has nothing.
+    request = Self.request
+    request.method = "HEAD"
+    let empty = try await scene.cache.respond(to: request) { _ in
+      .init(status: 200, fields: fields, body: .init(byteCount: 5) { nil })
+    }
+    #expect(try await empty.body.collect(upTo: .max).isEmpty)
+  }
+
   // MARK: Rules
 
   @Test func `9111, 4: only-if-cached keeps no change from the origin`() async throws {
