@@ -38,7 +38,7 @@
     /// grammar.
     var pairShare = 50
     /// The rounds of a sweep, and how many sweeps a scene has at most.
-    private static let (sweepLength, sweepLimit) = (16, 8)
+    private static let (sweepLength, sweepLimit) = (12, 8)
     /// The share of plain scenes that are rare ones or their neighbours.
     var neighbourShare = 50
     private(set) var rare: RareScenes
@@ -123,7 +123,9 @@
       var pairs = PairScenes(seed: seed, table)
       var plain = PlainScenes(seed: seed)
       if rare.isEmpty {
-        for scene in corpus.shuffled(using: &generator) where !isOver { sweep(scene, &generator) }
+        for scene in corpus.shuffled(using: &generator) where !isOver {
+          if scene.mayBeginAnew { sweep(scene, &generator) }
+        }
       }
       while !isOver {
         let number = generator.next() % 1_000_000_000

@@ -100,9 +100,9 @@
       let operations = scene.threads.filter { !$0.isFirst }.flatMap(\.operations)
       let mayForget = operations.contains {
         [.reopen, .pressure, .stepBack].contains($0.verb)
-          || $0.verb == .pause && $0.number ?? 0 > 500
+          || $0.verb == .pause && !(1...500).contains($0.number ?? 0)
       }
-      guard !mayForget, scene.failures.isEmpty else { return [] }
+      guard !mayForget, scene.early == 0, scene.failures.isEmpty else { return [] }
       let loads = history.calls.filter { $0.operation.name == name && $0.loadStart != nil }
       return loads.filter { call in
         guard call.operation.verb == .staleLoad, let start = call.loadStart,
