@@ -60,6 +60,23 @@ extension Call {
     }
   }
 
+  /// Throws if a verb that chooses what it removes must not be let into the directory: its files may
+  /// be another program's, or have the stamps of a checkout.
+  func requireRemovable() throws(Failure) {
+    try requireCache()
+    let path = try Self.path(of: arguments.directory)
+    let (isProven, isFixture) = try onCache { () throws(CacheError) in
+      (try DirectoryKind.isProven(ofDirectory: path), try FixtureCopy.isFixture(path))
+    }
+    if isFixture {
+      throw .usage("DIR is a fixture, whose files have the stamps of a checkout; larder rm KEY")
+    }
+    if !isProven {
+      let cure = "an empty file CACHEDIR.TAG in it says that it is one"
+      throw .notACache(arguments.directory, cure: cure)
+    }
+  }
+
   /// Opens the cache directory with the tool's own settings. It sets no limit, so that nothing is
   /// evicted and no scan starts unless the verb asks for one.
   func open(

@@ -56,8 +56,10 @@ extension Call {
     let start = isCut ? Array(bytes.dropLast(3)) : bytes
     let whole = EntryName(start)
     guard whole != nil || Self.areDigits(start, of: 1...32) else { return nil }
+    // Without a walk for each name of a long list.
+    if let whole, arguments.has(.byName) { return whole }
     let names = try onCache { () throws(CacheError) in try cache.names(beginningWith: start) }
-    if let whole, arguments.has(.byName) || names.contains(whole) { return whole }
+    if let whole, names.contains(whole) { return whole }
     guard names.count > 1 else { return names.first }
     let list = names.prefix(3).map(\.description).joined(separator: ", ")
     throw .usage(

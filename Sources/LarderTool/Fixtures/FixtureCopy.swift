@@ -17,16 +17,29 @@ final class FixtureCopy: Sendable {
   /// The path of the copy.
   var path: String { directory.path }
 
+  /// Whether a directory is a fixture with a recorded entry.
+  static func isFixture(_ path: String) throws(CacheError) -> Bool {
+    try manifest(of: FixtureDirectory(path))?.latestAccess != nil
+  }
+
+  /// Returns the manifest of a fixture; nil if it is another program's file of that name.
+  private static func manifest(
+    of fixture: FixtureDirectory
+  ) throws(CacheError) -> FixtureManifest? {
+    do throws(CacheError) {
+      return try fixture.manifest()
+    } catch  where error.code == .invalidArgument {
+      return nil
+    }
+  }
+
   /// Copies a fixture; nil if the directory is none, or one without a recorded entry.
   init?(of path: String) throws(CacheError) {
     let fixture = try FixtureDirectory(path)
-    do throws(CacheError) {
-      manifest = try fixture.manifest()
-    } catch  where error.code == .invalidArgument {
-      // Another program's file of that name.
+    guard let manifest = try Self.manifest(of: fixture), let now = manifest.latestAccess else {
       return nil
     }
-    guard let now = manifest.latestAccess else { return nil }
+    self.manifest = manifest
     self.now = now
     do throws(Errno) {
       directory = try ScratchDirectory("larder-fixture")

@@ -49,7 +49,7 @@ struct OutputFile: ~Copyable {
     } catch .noSuchFile {
       // Writing through a dangling link makes the file that it points to.
     }
-    self.init(try path.open(flags: O_WRONLY | O_CREAT, permissions: 0o666), nil)
+    self.init(try path.open(flags: O_WRONLY | O_CREAT, permissions: permissions ?? 0o666), nil)
   }
 
   /// Starts a temporary in the directory of the target, so that one rename publishes it.

@@ -93,10 +93,16 @@ struct InputFile: ~Copyable {
 
   /// Opens a file, following links. Throws at once for a directory. Corresponds to `open`.
   init(_ path: Path) throws(Errno) {
-    let descriptor = try path.open(flags: O_RDONLY)
-    // `open` succeeds on a directory, and only the read would fail, after an output was begun.
-    if try descriptor.status().isDirectory { throw .isDirectory }
-    self.init(descriptor)
+    let file = InputFile(try path.open(flags: O_RDONLY))
+    try file.check()
+    self = file
+  }
+
+  /// Throws if no read can succeed, as of a directory or a closed standard input, before an output
+  /// is begun. See: man 2 read, with a count of zero.
+  func check() throws(Errno) {
+    var nothing: [UInt8] = []
+    _ = try read(into: &nothing)
   }
 
   /// Reads once, up to an array's whole length, and returns the number of bytes, 0 at the end.

@@ -62,9 +62,12 @@ extension Call {
 
   /// Opens the input: stdin, or the file named. Throws for a directory.
   private func valueInput() throws(Failure) -> InputFile {
-    guard let path = arguments[.file].first, path != Self.dash else { return .standardInput }
+    let path = arguments[.file].first ?? Self.dash
     do throws(Errno) {
-      return try InputFile(Path(path))
+      if path != Self.dash { return try InputFile(Path(path)) }
+      let input = InputFile.standardInput
+      try input.check()
+      return input
     } catch {
       throw Failure(error, doing: "read \(path.quotedForDisplay)")
     }

@@ -127,6 +127,7 @@ extension Call {
   /// Trims the cache to a goal. In a dry run it only reports what would be removed.
   private func trim(to goal: TrimGoal) throws(Failure) -> ExitCode {
     let isDryRun = arguments.has(.dryRun)
+    if goal != .nothing { try requireRemovable() }
     let cache = try isDryRun ? openForReading() : openForWriting()
     let tally = try onCache { () throws(CacheError) in
       let tally =

@@ -26,6 +26,7 @@ extension Call {
   /// Checks every entry against its hash, and removes the damaged ones if asked to.
   func verify() throws(Failure) -> ExitCode {
     let repairs = arguments.has(.repair)
+    if repairs { try requireRemovable() }
     let cache = try repairs ? openForWriting() : openForReading()
     let found = try verification(of: cache, repairs: repairs)
     if isJSON {

@@ -126,4 +126,11 @@ struct `Putting and getting` {
     #expect(missed.status == 1)
     #expect(try missed.json?["reason"] as? String == "absent")
   }
+
+  @Test(arguments: ["<&-", "</"])
+  func `an input that cannot be read leaves the older value`(input: String) throws {
+    try scene.put("old", "k")
+    #expect(try scene.shell("$larder put c k \(input)").status == 4)
+    #expect(try scene.run("get", "c", "k").text == "old")
+  }
 }

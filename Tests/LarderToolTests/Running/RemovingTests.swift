@@ -67,4 +67,24 @@ struct `Removing many` {
     #expect(try scene.run("clear", "c", "--force").status == 0)
     #expect(try scene.names(in: "c") == ["900150983cd24fb0d6963f7d28e17f72", "readme"])
   }
+
+  @Test(arguments: [["expire", "c"], ["trim", "c", "--to", "0"], ["verify", "c", "--repair"]])
+  func `another program's files that are named by an MD5 are no cache`(line: [String]) throws {
+    _ = try scene.shell("mkdir c; echo > c/900150983cd24fb0d6963f7d28e17f72.png")
+    let refused = try scene.run(line)
+    #expect(refused.status == 3 && refused.talk.contains("CACHEDIR.TAG"))
+    #expect(try scene.names(in: "c") == ["900150983cd24fb0d6963f7d28e17f72.png"])
+    _ = try scene.shell("touch c/CACHEDIR.TAG")
+    #expect(try scene.run(line).status != 3)
+  }
+
+  @Test(arguments: [["expire", "f"], ["trim", "f", "--age", "1s"], ["verify", "f", "--repair"]])
+  func `a fixture keeps what its checkout made look expired`(line: [String]) throws {
+    _ = try scene.run("record", "f", "abc", input: Data("hello".utf8))
+    _ = try scene.shell("touch f/*")
+    let names = try scene.names(in: "f")
+    let refused = try scene.run(line)
+    #expect(refused.status == 2 && refused.talk.contains("fixture"))
+    #expect(try scene.names(in: "f") == names)
+  }
 }
