@@ -96,7 +96,7 @@ package final class DiskEngine: Sendable {
   @discardableResult
   func acquire(_ name: EntryName, readsClock: Bool = true) -> HeldName {
     if readsClock { readOwnClock() }
-    let (epoch, phase) = wait { $0.take(name) }
+    let (epoch, phase) = wait { $0.locks.take(name) ? ($0.epoch, $0.phase) : nil }
     generations.begin(name)
     return HeldName(name: name, epoch: epoch, phase: phase)
   }

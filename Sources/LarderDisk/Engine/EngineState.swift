@@ -55,11 +55,6 @@ struct EngineState: Sendable {
     NameLocks.Epoch(clearCount: clearing.count, replacementCount: replacements.count)
   }
 
-  /// Takes a name; returns nil if another thread holds it.
-  mutating func take(_ name: EntryName) -> (epoch: NameLocks.Epoch, phase: Phase)? {
-    locks.take(name) ? (epoch, phase) : nil
-  }
-
   /// Whether a name counts as free in this process although its file may still be on disk, because
   /// a removal of everything takes it.
   func hidesFile(named name: EntryName) -> Bool {
