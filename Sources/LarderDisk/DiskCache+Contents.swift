@@ -8,7 +8,7 @@ extension DiskCache {
   /// - Parameter measure: The lengths of the values, or the blocks that the file system set aside
   ///   for them: those count attributes outside of the inode as well, as `du` does.
   /// - Complexity: O(1) after the first scan.
-  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
+  /// - Throws: `CacheError`, as `entries(byUse:)` does, and what the scan met.
   public func totalSize(_ measure: SizeMeasure = .bytes) throws(CacheError) -> Int {
     try scanned("totalSize") { Int(clamping: measure.of($0.catalog.index.totals)) }
   }
@@ -17,7 +17,7 @@ extension DiskCache {
   /// been swept.
   ///
   /// - Complexity: O(1) after the first scan.
-  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
+  /// - Throws: `CacheError`, as `entries(byUse:)` does, and what the scan met.
   public func count() throws(CacheError) -> Int {
     try scanned("count") { $0.catalog.index.totals.count }
   }
@@ -27,7 +27,7 @@ extension DiskCache {
     _ operation: String, _ body: (EngineState) -> Result
   ) throws(CacheError) -> Result {
     try checkWhole(operation)
-    try engine.countingErrors { () throws(CacheError) in try engine.waitForScan() }
+    try engine.countingErrors { () throws(CacheError) in try engine.waitForScan(operation) }
     engine.finishPurge()
     return engine.withState { body($0) }
   }
@@ -130,8 +130,8 @@ extension DiskCache {
   ///
   /// Reads every entry's content, even if it was checked before. Does not count as use.
   ///
-  /// - Throws: `CacheError`: `.readOnly` for repairs in a cache that only reads;
-  ///   `.resourcesExhausted`; `.closed`, `.forked`, `.io`.
+  /// - Throws: `CacheError`: `.readOnly` for repairs in a cache that only reads; others as
+  ///   `entries(byUse:)` does.
   /// - Complexity: O(bytes of all values), in constant memory except for the names.
   public func verify(
     repairs: Bool = false, _ progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }

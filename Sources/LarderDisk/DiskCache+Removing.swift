@@ -55,7 +55,7 @@ extension DiskCache {
   /// Waits for the first scan, and for the files to be gone.
   ///
   /// - Complexity: O(k log n) for k removed ones.
-  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the scan met.
+  /// - Throws: `CacheError`, as `removeAllInBackground()` does, and what the scan met.
   @discardableResult
   public func removeExpired() throws(CacheError) -> BulkRemoval {
     try trim(to: .living, "removeExpired")
@@ -67,7 +67,7 @@ extension DiskCache {
   /// Waits for the first scan, and for the files to be gone. An entry that is used or replaced
   /// meanwhile stays and is not counted. A negative number traps.
   ///
-  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the scan met.
+  /// - Throws: `CacheError`, as `removeAllInBackground()` does, and what the scan met.
   /// - Complexity: O(k log n) for k removed ones.
   @discardableResult
   public func trim(toCost byteCount: Int) throws(CacheError) -> BulkRemoval {

@@ -8,7 +8,7 @@ extension DiskCache {
   /// - Parameter byUse: Whether the least recently used entry comes first, also by uses that have
   ///   not reached the disk. The default is false: the entries are in the order of their names.
   /// - Throws: `CacheError`: `.directoryMissing`, `.permissionDenied`, `.resourcesExhausted`,
-  ///   `.closed`, `.forked`, `.io`.
+  ///   `.unsafeDirectory`, `.locked`, `.closed`, `.forked`, `.io`.
   /// - Complexity: O(n log n); opens every file to learn its key.
   public func entries(byUse: Bool = false) throws(CacheError) -> [DiskEntry] {
     let entries = try entries { _, _ in }
@@ -59,7 +59,7 @@ extension DiskCache {
   ///
   /// - Parameter isChosen: Is called for each entry, in the order of their names and without any
   ///   lock.
-  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and the error of reading the
+  /// - Throws: `CacheError`, as `removeAllInBackground()` does, and the error of reading the
   ///   directory.
   /// - Complexity: O(n log n); opens every file to learn its key.
   @discardableResult

@@ -47,18 +47,16 @@ extension DiskEngine {
   /// gets its name. Other file systems report EPERM or ENOENT at once.
   func hasRecovered(from failure: CacheError) -> Bool {
     guard failure.errno == .noSuchFile || failure.errno == .notPermitted else { return false }
-    return followReplacement(isUrgent: true, mayMake: true, "store")
+    return followReplacement(isUrgent: true, mayMake: true)
   }
 
   /// Revalidates the directory, by default for an operation that only reads. Counts a failure
   /// instead of throwing it: an unsafe directory as EPERM, and one that another process holds as
   /// EWOULDBLOCK.
   @discardableResult
-  package func followReplacement(
-    isUrgent: Bool = false, mayMake: Bool = false, _ operation: String = "read"
-  ) -> Bool {
+  package func followReplacement(isUrgent: Bool = false, mayMake: Bool = false) -> Bool {
     do throws(CacheError) {
-      return try revalidate(isUrgent: isUrgent, mayMake: mayMake, operation)
+      return try revalidate(isUrgent: isUrgent, mayMake: mayMake, "follow")
     } catch {
       let code = error.code == .unsafeDirectory ? Errno.notPermitted : .wouldBlock
       noteUpkeepFailure(error.errno ?? code)

@@ -290,7 +290,7 @@ extension DiskEngine {
       withState { $0.evictions.waitingTrimCount -= 1 }
       checkLimits()
     }
-    try waitForScan()
+    try waitForScan(operation)
     retryStuck()
     var plan = plan(now)
     let (lastUse, count) = withState { ($0.catalog.uses.latest, $0.catalog.index.totals.count) }

@@ -15,7 +15,7 @@ extension DiskCache {
   package func walk(
     _ operation: String, readsStatus: Bool, _ body: (DirectoryScan.Piece) -> Void
   ) throws(CacheError) {
-    engine.followReplacement()
+    try engine.revalidate(isUrgent: false, mayMake: false, operation)
     var scan = try attempt(
       operation, at: directory, DirectoryScan(engine.location.handle, trust: engine.reader.trust))
     var isLast = false
@@ -80,10 +80,7 @@ extension DiskCache {
   ) throws(CacheError) -> Verification {
     try checkWhole("verify")
     return try engine.countingErrors { () throws(CacheError) in
-      if repairs {
-        try engine.checkWritable("verify")
-        try engine.revalidate(isUrgent: false, mayMake: false, "verify")
-      }
+      if repairs { try engine.checkWritable("verify") }
       var result = Verification()
       try forEachEntry(isChecking: true, reporting: progress) { look in
         guard let finding = look.finding else { return }

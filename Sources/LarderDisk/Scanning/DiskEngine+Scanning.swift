@@ -25,8 +25,8 @@ extension DiskEngine {
   }
 
   /// Waits until the index knows every entry.
-  package func waitForScan() throws(CacheError) {
-    followReplacement()
+  package func waitForScan(_ operation: String = "scan") throws(CacheError) {
+    try revalidate(isUrgent: false, mayMake: false, operation)
     while true {
       startScanIfNeeded()
       let (progress, isShutDown) = wait { state in

@@ -315,6 +315,35 @@ extension `A replaced directory` {
     #expect(isAside("k", scene))
   }
 
+  private static let choices: [@Sendable (DiskCache) throws -> Void] = [
+    { _ = try $0.trim(toCount: 0) }, { _ = try $0.removeExpired() },
+    { _ = try $0.removeAll { _ in true } }, { _ = try $0.removeVariants(of: "k") },
+    { _ = try $0.totalSize() },
+  ]
+
+  @Test(arguments: choices.indices, [true, false])
+  func `that may not be used keeps its entries, as the one that was moved away does`(
+    number: Int, isLocked: Bool
+  ) throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    try cache.store([1], forKey: "expired", expiration: .seconds(1))
+    scene.clock.advance(by: .seconds(2))
+    try Self.replace(scene, under: cache)
+    try scene.plant([2, 2], named: scene.name("k").text)
+    try scene.plant([2], named: scene.name("expired").text, expiry: scene.clock.now)
+    let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
+    if isLocked {
+      #expect(try handle.descriptor.tryLock(.exclusive))
+    } else {
+      try manager.setAttributes([.posixPermissions: 0o777], ofItemAtPath: scene.path)
+    }
+    let error = #expect(throws: CacheError.self) { try Self.choices[number](cache) }
+    #expect(error?.code == (isLocked ? .locked : .unsafeDirectory))
+    #expect(try scene.names.count == 2)
+    #expect(isAside("k", scene) && isAside("expired", scene))
+  }
+
   @Test(arguments: [DiskCache.Mode.readOnly, .shared])
   func `that other users can write to is followed by who may use it, with a warning`(
     mode: DiskCache.Mode
