@@ -107,15 +107,11 @@ extension DiskCache {
     var removal = BulkRemoval()
     try forEachEntry { look in
       guard let status = look.status, isChosen(look) else { return }
-      let removed = engine.remove(look.name, judged: status, .chosen(look.key)) {
-        behind?[look.name] != nil
-      }
-      removal.add(removed)
+      removal.add(
+        engine.remove(look.name, judged: status, .chosen(look.key)) { behind?[look.name] != nil })
     }
-    if removal.removed > 0, configuration.durability == .durable {
-      let location = engine.location
-      try attempt("removeAll", at: location.path, location.handle.descriptor.synchronize())
-    }
+    // Also if nothing was removed here, as after a removal by key.
+    try attempt("removeAll", at: directory, engine.synchronizeRemovals())
     return removal
   }
 

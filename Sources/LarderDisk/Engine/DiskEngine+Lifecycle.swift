@@ -72,8 +72,7 @@ extension DiskEngine {
     drainStamps()
     // Other threads may have taken some of the uses.
     wait { $0.catalog.uses.isDraining ? nil : () }
-    guard configuration.durability == .durable else { return }
-    try attempt("flush", at: location.path, location.handle.descriptor.synchronize())
+    try attempt("flush", at: location.path, synchronizeRemovals())
   }
 
   /// Carries the purge on, if one is going on, and waits for the entries that other threads are

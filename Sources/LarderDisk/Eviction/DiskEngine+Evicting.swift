@@ -73,9 +73,9 @@ extension DiskEngine {
   /// Evicts entry by entry, until the plan is fulfilled.
   ///
   /// - Parameters:
-  ///   - most: The most steps, if what others hold or evict is waited for and synced; nil if not.
-  ///   - tells: Whether memory drops the values too. The value of an entry that a limit evicts may
-  ///     stay there for one granularity, because the disk does not know of uses there.
+  ///   - most: The most steps, if what others hold or evict is waited for; nil if not.
+  ///   - tells: Whether memory drops the values too, and the caller syncs. The value of an entry
+  ///     that a limit evicts may stay there for one granularity: the disk knows of no uses there.
   /// - Returns: What was removed, and whether the engine was shut down before the end.
   @discardableResult
   func evict(
@@ -109,7 +109,7 @@ extension DiskEngine {
     // Another thread may have left it because of the last victim here.
     if step != .blocked { carryOnPurge() }
     if threads.hasLeftJobs { threads.runReady() }
-    if run.result.removed > 0 || most != nil { synchronizeRemovals() }
+    if run.result.removed > 0, !tells { upkeep(try synchronizeRemovals()) }
     return (run.result, isClosed: step == .closed)
   }
 
@@ -307,6 +307,7 @@ extension DiskEngine {
     var (result, isClosed) = evict(EvictionRun(plan), waitingAtMost: count + 1, tells: true)
     if let part { result.add(try part.wait()) }
     if isClosed { throw closedError(operation) }
+    try attempt(operation, at: location.path, synchronizeRemovals())
     return result
   }
 

@@ -88,7 +88,7 @@ extension DiskCache {
         guard repairs, finding == .damaged, let status = look.status else { return }
         result.removal.add(engine.remove(look.name, judged: status, .damaged))
       }
-      if result.removal.removed > 0 { engine.synchronizeRemovals() }
+      if repairs { try attempt("verify", at: directory, engine.synchronizeRemovals()) }
       return result
     }
   }

@@ -51,11 +51,8 @@ extension DiskEngine {
       if isCounted { state.counters.countRemoval(cause) }
     }
     if isCounted { removals.tell(name, key: subject?.key, cause) }
-    // Also if the file was gone already, because an eviction or another process may have unlinked
-    // it and not have synced the directory yet.
-    if configuration.durability == .durable {
-      try attempt("remove", at: location.path, handle.descriptor.synchronize())
-    }
+    // Also if the file was gone, because who has unlinked it may not have synced the directory yet.
+    try attempt("remove", at: location.path, synchronizeRemovals(in: handle))
     return isCounted
   }
 
@@ -132,8 +129,9 @@ extension DiskEngine {
   }
 
   /// Makes removals survive a power cut, if the cache is durable.
-  func synchronizeRemovals() {
-    if configuration.durability == .durable { upkeep(try location.handle.descriptor.synchronize()) }
+  func synchronizeRemovals(in handle: DirectoryHandle? = nil) throws(Errno) {
+    guard configuration.durability == .durable else { return }
+    try (handle ?? location.handle).descriptor.synchronize()
   }
 
   /// Removes a damaged file in the background if it is still the one that was judged.
@@ -147,7 +145,9 @@ extension DiskEngine {
         held.phase.isShutDown || hidesFile(named: name)
           ? .changed(nil) : remove(held, .exactly(status), .damaged)
       }
-      if outcome.isRemoved { synchronizeRemovals() }
+      do throws(Errno) { if outcome.isRemoved { try synchronizeRemovals() } } catch {
+        noteUpkeepFailure(error)
+      }
       _ = withState { $0.evictions.damaged.remove(name) }
       changed.signal()
     }
@@ -252,9 +252,8 @@ extension DiskEngine {
     while let entry = withState({ $0.clearing.late.popFirst()?.value }) {
       progress.add(clear(entry, count, in: handle, behind))
     }
-    guard configuration.durability == .durable else { return }
     // Last, because those that held the names may have unlinked files.
-    do throws(Errno) { try handle.descriptor.synchronize() } catch {
+    do throws(Errno) { try synchronizeRemovals(in: handle) } catch {
       progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
     }
   }

@@ -68,6 +68,40 @@ struct `Before a power cut` {
     #expect(try other().get() == 1)
   }
 
+  @Test func `a durable removal of chosen entries syncs what another thread has evicted`() throws {
+    let cache = try scene.open { $0.durability = .durable }
+    try cache.store([1], forKey: "k")
+    // As by another thread that has unlinked the file and not synced the directory yet.
+    try FileManager.default.removeItem(atPath: scene.file("k"))
+    let syncs = try count(of: .fsync) { () throws in
+      #expect(try cache.removeVariants(of: "k").removed == 0)
+      #expect(try cache.removeAll { _ in true }.removed == 0)
+    }
+    #expect(syncs == 2)
+  }
+
+  private static let removals: [(String, @Sendable (DiskCache) throws -> Void)] = [
+    ("trim", { _ = try $0.trim(toCount: 0) }), ("removeExpired", { _ = try $0.removeExpired() }),
+    ("removeAll", { _ = try $0.removeAll { _ in true } }),
+    ("remove", { _ = try $0.remove(forKey: "k") }),
+    ("verify", { _ = try $0.verify(repairs: true) }), ("flush", { try $0.flush() }),
+  ]
+
+  @Test(arguments: removals.indices)
+  func `a durable removal whose sync fails throws`(number: Int) throws {
+    let cache = try scene.open { $0.durability = .durable }
+    try cache.store([1, 2, 3], forKey: "k", expiration: .seconds(1))
+    // The end of a scan removes what has expired.
+    _ = try cache.count()
+    let (operation, remove) = Self.removals[number]
+    if operation == "verify" { try scene.damage("k", to: [3, 2, 1]) }
+    if operation == "removeExpired" { scene.clock.advance(by: .seconds(2)) }
+    scene.faults.plan(.errno(.ioError), for: .fsync)
+    let error = #expect(throws: CacheError.self) { try remove(cache) }
+    #expect(error?.errno == .ioError && error?.operation == operation)
+    #expect(cache.statistics.upkeepFailures.isEmpty)
+  }
+
   @Test func `a durable store that is rejected syncs the absence of what it was to replace`()
     throws
   {
