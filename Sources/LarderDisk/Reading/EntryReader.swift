@@ -150,6 +150,10 @@ package struct EntryReader: Sendable {
     guard SystemEnvironment.mayHold(status.byteCount) else { throw .noMemory }
     let content = if let bytes { bytes } else { try file.read(upTo: Int(status.byteCount)) }
     guard content.count == Int(status.byteCount) else { return .rejected(.damaged) }
+    // Checked anew if the file was stamped, or written to in place, since its status was read.
+    if check != nil, try file.status().change != status.change {
+      return try read(file, status, key, purpose, content)
+    }
     if mustCheck, try !Self.matches(file, &testimony, content) { return .rejected(.damaged) }
     testimony.content = content
     return .accepted(testimony)

@@ -65,6 +65,34 @@ struct `Damaged and odd files` {
     return try #require(names.first { $0.digest.low & 1023 == low })
   }
 
+  @Test(arguments: [true, false])
+  func `a file that is written to while it is read is served only if it is whole`(
+    isTorn: Bool
+  ) throws {
+    let cache = try scene.open(.bytes)
+    let value = [UInt8](repeating: 1, count: 2 << 20)
+    try cache.disk.store(value, forKey: "k")
+    // Checked, so that later reads need not compare its hash.
+    #expect(try cache.disk.value(forKey: "k") == value)
+    scene.faults.plan(
+      .before { [scene] in
+        do {
+          let stamp = try scene.status(scene.name("k")).modification.adding(seconds: 1)
+          let file = try FileHandle(forUpdating: URL(fileURLWithPath: scene.file("k")))
+          try file.seek(toOffset: 1 << 20)
+          if isTorn { try file.write(contentsOf: Data(repeating: 2, count: 1 << 20)) }
+          try scene.touch(scene.name("k"), access: nil, modification: stamp)
+        } catch {
+          Issue.record(error)
+        }
+      }, for: .read)
+    #expect(try cache.value(forKey: "k") == (isTorn ? nil : value))
+    #expect(scene.faults.struckCount == 1)
+    #expect(try cache.tier(forKey: "k") != .memory || !isTorn)
+    // The one who writes may write on.
+    #expect(try scene.names.count == 1)
+  }
+
   @Test(arguments: damages)
   func `storing if absent takes the place of a damaged value`(content: [UInt8]) throws {
     let cache = try scene.open()
