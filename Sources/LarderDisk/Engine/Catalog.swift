@@ -65,6 +65,12 @@ struct Catalog: Sendable {
     return expiry
   }
 
+  /// Has a use that could not be written wait again, unless a later one waits or the entry is gone.
+  mutating func keep(_ use: PendingStamp, of name: EntryName) -> Effects {
+    if index.contains(name), uses[name] == nil { uses.pending[name] = use }
+    return []
+  }
+
   /// Forgets all entries and their uses, and gives up a scan that is going on.
   mutating func removeAll() {
     index = EntryIndex()
@@ -98,7 +104,7 @@ struct UseLog: Sendable {
   private(set) var lastAccess = Timestamp(seconds: .min)
   /// The time of the latest use before the clock was last set back, and to what it was set.
   private var (lastBeforeStep, lastStep) = (Timestamp(seconds: .min), Timestamp(seconds: .max))
-  private var pending = NameMap<PendingStamp>()
+  fileprivate var pending = NameMap<PendingStamp>()
   /// The drains that are going on. A use that one of them has taken is no longer pending.
   private var drainCount = 0
   /// The time at which the planned drain is due, or was when it began; nil if none is planned.

@@ -193,6 +193,9 @@ extension DiskEngine {
       count { $0.stampsDropped += 1 }
     } catch {
       noteUpkeepFailure(error)
+      // What the process or the disk lacks for a while leaves the use to the next drain.
+      guard EntryReader.missReason(for: error) == nil || error == .ioError else { return }
+      _ = learn(name) { ($0.catalog.keep(pending, of: name), ()) }
     }
   }
 

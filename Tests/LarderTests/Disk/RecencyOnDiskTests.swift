@@ -111,6 +111,29 @@ struct `Recency on disk` {
     #expect(cache.statistics.upkeepFailures == [.tooManyOpenFiles: 1])
   }
 
+  @Test(arguments: [Errno.tooManyOpenFiles, .tooManyOpenFilesInSystem, .ioError, .permissionDenied])
+  func `a use whose stamp fails for a while is stamped by the next flush`(errno: Errno) throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "a", expiration: .seconds(100))
+    scene.clock.advance(by: .seconds(70))
+    #expect(try cache.value(forKey: "a") == [1])
+    let (end, expiry) = (
+      scene.clock.now.adding(seconds: 100), try scene.status(scene.name("a")).modification
+    )
+    scene.faults.plan(.errno(errno), for: .openat)
+    try cache.flush()
+    #expect(try scene.status(scene.name("a")).modification == expiry)
+    // What lasts is not tried again at each flush.
+    let mayPass = errno != .permissionDenied
+    #expect(cache.engine.withState { $0.catalog.uses.isEmpty } == !mayPass)
+    try cache.flush()
+    #expect(try scene.status(scene.name("a")).modification == (mayPass ? end : expiry))
+    #expect(cache.engine.withState { $0.catalog.uses.isEmpty })
+    #expect(cache.statistics.upkeepFailures == [errno: 1])
+    #expect(cache.statistics.stampsDropped == 0)
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `a granularity of zero stamps at the read itself`() throws {
     let cache = try scene.open { $0.recencyGranularity = .zero }
     try cache.store([1], forKey: "a")
