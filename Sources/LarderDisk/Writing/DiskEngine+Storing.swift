@@ -67,16 +67,16 @@ extension DiskEngine {
   /// copied from the open file to a file in the directory that is there now.
   ///
   /// - Parameter content: The value, if it is in memory. If the disk is full, it is written once
-  ///   more to another file, because what a flush could not write is lost.
+  ///   more to another file, because what a flush could not write is lost. A stream is not flushed.
   private func finish(
     _ stream: inout EntryStream, _ request: StoreRequest, _ content: Span<UInt8>? = nil
   ) throws(CacheError) -> StoreOutcome {
     do throws(CacheError) {
       let outcome: StoreOutcome
-      if let content {
+      if content != nil || configuration.durability == .relaxed && !isOnNetwork {
         var isRepeated = false
-        outcome = try recovering(&stream.room, for: content.count) { () throws(CacheError) in
-          if exchange(&isRepeated, with: true) {
+        outcome = try recovering(&stream.room, for: stream.byteCount) { () throws(CacheError) in
+          if let content, exchange(&isRepeated, with: true) {
             stream.file = try stage(request.subject.name, toHold: content.count)
             try attempt("store", at: location.path, stream.file.write(content))
           }
@@ -271,7 +271,7 @@ extension DiskEngine {
 /// The room that a store makes if the disk is full: once for a value, because a disk that is full
 /// for another reason must not empty the cache piece by piece.
 struct StoreRoom: Sendable {
-  /// The number of evictions for a full disk that were over when the store began.
-  let evictionCount: Int
+  /// The number of evictions for a full disk that were over when the store last wrote, or began.
+  var evictionCount: Int
   var isMade = false
 }

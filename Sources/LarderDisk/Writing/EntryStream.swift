@@ -49,6 +49,7 @@ public struct EntryStream: ~Copyable, Sendable {
       try engine.recovering(&room, for: byteCount) { () throws(CacheError) in
         try attempt("store", at: engine.location.path, write(&file))
       }
+      room.evictionCount = engine.fullDiskMark.load(ordering: .relaxed)
     } catch {
       failure = error
       throw error

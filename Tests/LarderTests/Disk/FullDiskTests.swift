@@ -30,14 +30,21 @@ extension `A full disk` {
     return cache
   }
 
-  @Test(arguments: [Errno.noSpace, .quotaExceeded], [SystemCall.write, .linkat, .fsetxattr])
+  @Test(
+    arguments: [Errno.noSpace, .quotaExceeded],
+    [SystemCall.write, .linkat, .renameat, .fsetxattr].flatMap { [($0, true), ($0, false)] })
   func `a full disk evicts once and the store is tried again`(
-    errno: Errno, call: SystemCall
+    errno: Errno, step: (call: SystemCall, isStream: Bool)
   ) throws {
-    let cache = try filled(10)
+    let (call, isStream) = step
+    let cache = try filled(call == .renameat ? 9 : 10)
+    if call == .renameat { try cache.store([6], forKey: "new") }
     // A shorter attribute is tried before the disk counts as full.
     for n in 1...(call == .fsetxattr ? 2 : 1) { scene.faults.plan(.errno(errno), for: call, at: n) }
-    #expect(try cache.store([7], forKey: "new") == .stored)
+    let outcome =
+      isStream
+      ? try cache.store(forKey: "new") { try $0.write([7]) } : try cache.store([7], forKey: "new")
+    #expect(outcome == .stored)
     #expect(try cache.value(forKey: "new") == [7])
     #expect(cache.statistics.purges == 1)
     #expect(try cache.count() < 11)
@@ -91,6 +98,18 @@ extension `A full disk` {
     #expect(error?.code == .noSpace)
     #expect(try cache.value(forKey: "helped") == [1])
     #expect(try cache.store([3], forKey: "next") == .stored)
+  }
+
+  @Test func `an eviction before a piece that fitted counts for no piece after it`() throws {
+    let cache = try filled(10)
+    for n in [1, 4] { scene.faults.plan(.errno(.noSpace), for: .write, at: n) }
+    try cache.store(forKey: "late") { late in
+      try cache.store(forKey: "helped") { try $0.write([1]) }
+      try late.write([2])
+      try late.write([3])
+    }
+    #expect(try cache.value(forKey: "late") == [2, 3])
+    #expect(cache.statistics.purges == 2 && cache.statistics.vainEvictions == 0)
   }
 
   @Test func `a disk that stays full is an error after one eviction`() throws {
