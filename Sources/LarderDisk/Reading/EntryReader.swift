@@ -21,12 +21,12 @@ package struct EntryReader: Sendable {
   /// Whether a file that does not prove its key is a miss.
   let requireProof: Bool
 
-  /// Makes a reader that trusts the files of the present user and of the directory's present owner.
+  /// Makes a reader that trusts the files of the present user and of the held directory's owner.
   init(_ configuration: DiskCache.Configuration, _ location: DirectoryLocation) {
-    let handle = location.handle
+    let isShared = configuration.sharesWithGroup
     trust = EntryTrust(
-      user: ProcessIdentity.user, directoryOwner: handle.owner,
-      group: configuration.sharesWithGroup ? handle.group : nil,
+      user: ProcessIdentity.user,
+      owners: { (location.handle.owner, isShared ? location.handle.group : nil) },
       enforcesExpiry: configuration.mode != .fixture, longest: configuration.longestEntry)
     checksContent = configuration.mode != .fixture
     requireProof = configuration.requireProof
@@ -37,7 +37,7 @@ package struct EntryReader: Sendable {
   package init(forFixtureIn handle: DirectoryHandle) {
     let standard = DiskCache.Configuration()
     trust = EntryTrust(
-      user: ProcessIdentity.user, directoryOwner: handle.owner, group: nil, enforcesExpiry: false,
+      user: ProcessIdentity.user, owners: { (handle.owner, nil) }, enforcesExpiry: false,
       longest: standard.longestEntry)
     checksContent = true
     requireProof = false
@@ -234,9 +234,8 @@ extension CacheKey {
 package struct EntryTrust: Sendable {
   /// The effective user when the directory was opened.
   let user: UInt32
-  let directoryOwner: UInt32
-  /// The group that is trusted too; nil unless the directory is shared with a group.
-  let group: UInt32?
+  /// Returns the owner of the directory that is held now, and its group if it is shared with that.
+  let owners: @Sendable () -> (user: UInt32, group: UInt32?)
   /// Whether the expiry counts. False for a fixture, because its stamps are those of its checkout.
   let enforcesExpiry: Bool
   /// The longest file that can have been stored under the limit; nil for any.
@@ -264,8 +263,9 @@ package struct EntryTrust: Sendable {
 
   /// Whether the owner or the group of a file is trusted, so that it counts as an entry.
   package func isTrusted(_ status: FileStatus) -> Bool {
-    status.owner == user || status.owner == directoryOwner || status.owner == 0
-      || status.group == group
+    if status.owner == user || status.owner == 0 { return true }
+    let directory = owners()
+    return status.owner == directory.user || status.group == directory.group
   }
 
   /// Makes an index entry of the file that has a name now; nil if it is not an entry's.

@@ -366,6 +366,24 @@ extension `A replaced directory` {
     #expect(!cache.statistics.isDirectoryUnsafe)
   }
 
+  @Test func `is that of its own owner, for whom root stores`() throws {
+    guard geteuid() == 0 else { return }
+    try scene.makeDirectory()
+    #expect(unsafe chown(scene.path, 54_321, 54_321) == 0)
+    let cache = try scene.open { $0.allowsUnsafeDirectory = true }
+    try cache.store([1], forKey: "k")
+    try Self.replace(scene, under: cache)
+    #expect(unsafe chown(scene.path, 12_345, 12_345) == 0)
+    #expect(try cache.store([2], forKey: "k") == .stored)
+    #expect(try scene.status(scene.name("k")).owner == 12_345)
+    #expect(try cache.value(forKey: "k") == [2])
+    #expect(try cache.totalSize() == 1)
+    try scene.plant([3], named: scene.name("old").text)
+    #expect(unsafe chown(scene.file("old"), 54_321, 54_321) == 0)
+    #expect(try cache.value(forKey: "old") == nil)
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `leaves nothing in memory that was being read from the one before`() throws {
     let cache = try cache()
     try cache.store("old", forKey: "k")

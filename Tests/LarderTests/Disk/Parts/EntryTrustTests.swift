@@ -57,7 +57,7 @@ struct `Trust in files` {
   private static let now = Timestamp(seconds: 1_800_000_000)
 
   private func trust(group: UInt32? = nil, enforcesExpiry: Bool = true) -> EntryTrust {
-    EntryTrust(user: 1000, directoryOwner: 1001, group: group, enforcesExpiry: enforcesExpiry)
+    EntryTrust(user: 1000, owners: { (1001, group) }, enforcesExpiry: enforcesExpiry)
   }
 
   private func status(
