@@ -179,11 +179,11 @@ enum Sighting: Sendable, Equatable {
       self = .changed(met)
       return
     }
-    // Two changes within one tick of the clock leave the same change time, so the expiry is
-    // compared as well. An extension by a use here is in the index before it is on the disk.
+    // Two changes within one tick of the clock leave the same change time, so expiry and length
+    // are compared as well. An extension by a use here is in the index before it is on the disk.
     let isPromised = pending?.inode == met.inode && pending?.expirySeen.asExpiry == met.expiry
-    let isSame = PackedTime(known.expiry) == PackedTime(met.expiry)
-    if known.changeTime == met.changeTime && (isSame || isPromised) {
+    let isSame = known.changeTime == met.changeTime && known.byteCount == met.byteCount
+    if isSame && (PackedTime(known.expiry) == PackedTime(met.expiry) || isPromised) {
       // A last access in the future was set to `now` when the file was first indexed. It is not set
       // again, because each scan would make the entry the most recent one.
       self = met.lastAccess > known.lastAccess && !isAhead ? .used(met.lastAccess) : .known

@@ -72,6 +72,16 @@ struct `A file that was met` {
         == .changed(entry(used: 900, expires: 999)))
   }
 
+  @Test func `that was written within the tick of its last change has changed`() {
+    var longer = entry(used: 900)
+    longer.byteCount += 1
+    #expect(sighting(longer, entry(used: 900)) == .changed(longer))
+    var block = entry(used: 900)
+    // Blocks that were set aside beforehand are given back without a change.
+    block.allocatedByteCount += 4096
+    #expect(sighting(block, entry(used: 900)) == .known)
+  }
+
   @Test func `keeps what a use has promised, unless somebody has set another expiry`() {
     let pending = PendingStamp(
       inode: 1, expirySeen: Timestamp(seconds: 5_000), lastAccess: now,
