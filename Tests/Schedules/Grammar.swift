@@ -148,8 +148,8 @@
     /// the other.
     var isJudgeable: Bool {
       let verbs = threads.flatMap { $0.operations.map(\.verb) }
-      // Nor what a damaged file holds that has no proof, or is stamped, which makes it valid. Damage
-      // in the tick of a store cannot be seen.
+      // Nor what a damaged file holds that has no proof, or is stamped, which makes it valid.
+      // Damage in the tick of a store cannot be seen.
       let unproved: Set<Scene.Verb> = [.stamp, .plant, .moveIn, .overwrite]
       if verbs.contains(.damage), isCoarse || verbs.contains(where: unproved.contains) {
         return false

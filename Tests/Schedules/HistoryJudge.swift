@@ -30,7 +30,7 @@
       return problems + unexpectedFailures() + uncancelledLoads() + slowCalls()
     }
 
-    /// Returns the calls that have waited for a periodic timer, because something did not wake them.
+    /// Returns the calls that a periodic timer has woken, because something else did not.
     private func slowCalls() -> [String] {
       let delaying: Set<Scene.Verb> = [.kill, .stop, .stepBack]
       let isDelayed =

@@ -47,8 +47,8 @@
       }
     }
 
-    /// Adds a scene to those of a place, of which the shortest stay, because in short ones more orders
-    /// are right by chance; returns whether it was added.
+    /// Adds a scene to those of a place, of which the shortest stay, because in short ones more
+    /// orders are right by chance; returns whether it was added.
     private mutating func add(_ scene: Scene, _ place: Int) -> Bool {
       guard var some = scenes[place] else {
         places.append(place)
