@@ -28,38 +28,6 @@ extension DirectoryKind {
       "open", at: path, Self.kind(of: DirectoryHandle.open(path: path, faults: nil), with: kind))
   }
 
-  /// Whether more than names shows that a directory is a cache: its tag, the temporary file of a
-  /// write, or an entry's attribute. Other programs name files by an MD5 too, as thumbnails are.
-  /// True for a directory without such names.
-  ///
-  /// - Throws: As ``init(ofDirectory:with:)``.
-  package static func isProven(ofDirectory path: String) throws(CacheError) -> Bool {
-    try attempt("open", at: path, isProven(DirectoryHandle.open(path: path, faults: nil)))
-  }
-
-  private static func isProven(_ handle: DirectoryHandle) throws(Errno) -> Bool {
-    switch try DirectoryMaking.tagFinding(handle) {
-    case .own, .blank: return true
-    case .missing, .foreign: break
-    }
-    let stream = try DirectoryStream(handle.reopen())
-    var hasEntries = false
-    while let found = try stream.next() {
-      guard case .name(let name) = found else { continue }
-      if name.isTemporary { return true }
-      guard EntryName(name) != nil else { continue }
-      hasEntries = true
-      do throws(Errno) {
-        var hasAttribute = false
-        try handle.openForReading(name).withAttribute(.entry) { _ in hasAttribute = true }
-        if hasAttribute { return true }
-      } catch {
-        // What cannot be read proves nothing.
-      }
-    }
-    return !hasEntries
-  }
-
   /// Decides by the names alone. A foreign thing that is named like an entry makes the directory
   /// count as a cache.
   private static func kind(

@@ -1,4 +1,5 @@
 import Larder
+import LarderDisk
 import LarderFixtures
 import LarderSystem
 
@@ -60,8 +61,8 @@ extension Call {
     }
   }
 
-  /// Throws if a verb that chooses what it removes must not be let into the directory: its files may
-  /// be another program's, or have the stamps of a checkout.
+  /// Throws if a verb that chooses what it removes must not be let into the directory: its files
+  /// may be another program's, or have the stamps of a checkout.
   func requireRemovable() throws(Failure) {
     try requireCache()
     let path = try Self.path(of: arguments.directory)
@@ -168,5 +169,39 @@ extension DiskCache.Configuration {
   /// Sets the extension from the command line or from an entry's name.
   mutating func setFileExtension(_ name: FileExtension) {
     fileExtension = name == .none ? nil : String(decoding: name.bytes, as: UTF8.self)
+  }
+}
+
+extension DirectoryKind {
+  /// Whether more than names shows that a directory is a cache: its tag, the temporary file of a
+  /// write, or an entry's attribute. Other programs name files by an MD5 too, as thumbnails are.
+  /// True for a directory without such names.
+  ///
+  /// - Throws: As ``init(ofDirectory:with:)``.
+  fileprivate static func isProven(ofDirectory path: String) throws(CacheError) -> Bool {
+    try attempt("open", at: path, isProven(DirectoryHandle.open(path: path, faults: nil)))
+  }
+
+  private static func isProven(_ handle: DirectoryHandle) throws(Errno) -> Bool {
+    switch try DirectoryMaking.tagFinding(handle) {
+    case .own, .blank: return true
+    case .missing, .foreign: break
+    }
+    let stream = try DirectoryStream(handle.reopen())
+    var hasEntries = false
+    while let found = try stream.next() {
+      guard case .name(let name) = found else { continue }
+      if name.isTemporary { return true }
+      guard EntryName(name) != nil else { continue }
+      hasEntries = true
+      do throws(Errno) {
+        var hasAttribute = false
+        try handle.openForReading(name).withAttribute(.entry) { _ in hasAttribute = true }
+        if hasAttribute { return true }
+      } catch {
+        // What cannot be read proves nothing.
+      }
+    }
+    return !hasEntries
   }
 }

@@ -279,12 +279,7 @@ extension DiskEngine {
   ) -> BulkRemoval {
     // A clock that stores may wait for the room that this walk makes.
     changing(entry.name, readsClock: false) { held in
-      let hidden = withState { state in
-        // A store that held the name when the removal began has replaced the file.
-        let late = state.clearing.late.removeValue(forKey: entry.name)
-        return state.hidesFile(named: entry.name) ? late ?? entry : nil
-      }
-      guard let entry = hidden else { return BulkRemoval() }
+      guard let entry = withState({ $0.takeHidden(entry) }) else { return BulkRemoval() }
       let removal = Removal.cleared(entry, count: count)
       let outcome = unlink(held, .unwritten(entry), removal, in: handle)
       if case .failed = outcome { behind?.filesStay(entry.name, since: count) }

@@ -118,4 +118,11 @@ extension EngineState {
     catalog.scans.rescans.noteStore(of: entry.byteCount)
     return .indexed(isReplacing: isReplacing, clearCount: clearing.count)
   }
+
+  /// Returns a hidden file that a walk has met, or the one with which a store has replaced it that
+  /// held the name when the removal began; nil if the name is not hidden.
+  mutating func takeHidden(_ entry: IndexedEntry) -> IndexedEntry? {
+    let late = clearing.late.removeValue(forKey: entry.name)
+    return hidesFile(named: entry.name) ? late ?? entry : nil
+  }
 }

@@ -226,8 +226,8 @@
       while now < deadline { wait(for: ObjectIdentifier(object), "a pause", until: deadline) }
     }
 
-    /// Sleeps until the earliest deadline of another thread, such as a timer of the library, so that
-    /// either may go on first; not at all if there is none.
+    /// Sleeps until the earliest deadline of another thread, such as a timer of the library, so
+    /// that either may go on first; not at all if there is none.
     package static func sleepUntilDeadline() {
       guard let deadline = core.withLock({ $0.earliestDeadline }) else { return }
       let object = ScheduledLock()
