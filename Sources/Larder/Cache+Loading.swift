@@ -219,8 +219,9 @@ extension Cache {
       return try await settle(loaded, of: request, previous, flight)
     } catch {
       if options.failureLifetime > .zero && Self.isOfSource(error) {
+        let now = disk.engine.now
         flights.keepFailure(
-          error, for: key, of: flight, until: disk.engine.now.adding(options.failureLifetime))
+          error, for: key, of: flight, from: now, until: now.adding(options.failureLifetime))
       }
       throw error
     }

@@ -200,11 +200,12 @@ package final class FlightControl<Value: Sendable>: Sendable {
   /// Keeps the error of a load until a point in time, unless the key was changed since the load
   /// began or no caller waits for the load any more.
   func keepFailure(
-    _ error: any Error, for key: CacheKey, of flight: FlightID, until expiry: Timestamp
+    _ error: any Error, for key: CacheKey, of flight: FlightID, from now: Timestamp,
+    until expiry: Timestamp
   ) {
     let old = state.withLock { state -> (any Error)? in
       guard state.table.isWanted(flight) else { return nil }
-      return state.failures.add(error, for: key, until: expiry)
+      return state.failures.add(error, for: key, from: now, until: expiry)
     }
     withExtendedLifetime(old) {}
   }

@@ -243,6 +243,7 @@ private enum UniqueNumber {
 package struct FailureTable: Sendable {
   private struct Failure: Sendable {
     let error: any Error
+    let start: Timestamp
     let expiry: Timestamp
   }
 
@@ -263,7 +264,10 @@ package struct FailureTable: Sendable {
   ///
   /// - Complexity: O(1).
   func error(for key: CacheKey, at now: Timestamp) -> (any Error)? {
-    guard let failure = failures[key], failure.expiry > now else { return nil }
+    // Not for as long as a clock that was set back takes to come to the expiry.
+    guard let failure = failures[key], failure.expiry > now,
+      failure.start <= now.adding(seconds: 1)
+    else { return nil }
     return failure.error
   }
 
@@ -272,9 +276,10 @@ package struct FailureTable: Sendable {
   /// - Complexity: O(1), and O(`countLimit`) when the table is full.
   @discardableResult
   mutating func add(
-    _ error: any Error, for key: CacheKey, until expiry: Timestamp
+    _ error: any Error, for key: CacheKey, from start: Timestamp, until expiry: Timestamp
   ) -> (any Error)? {
-    var old = failures.updateValue(Failure(error: error, expiry: expiry), forKey: key)
+    let failure = Failure(error: error, start: start, expiry: expiry)
+    var old = failures.updateValue(failure, forKey: key)
     if failures.count > Self.countLimit {
       let others = failures.lazy.filter { $0.key != key }
       let first = others.min { $0.value.expiry < $1.value.expiry }

@@ -144,14 +144,14 @@ extension DiskCache {
 }
 
 extension EntryLook {
-  /// Whether the file is of a key or of a variant of it, as far as it proves its key. The name
-  /// alone proves nothing.
+  /// Whether the file is of a key or of a variant of it, as far as it proves its key, as a read
+  /// takes it: without a proof, by its name.
   fileprivate func isVariant(of base: Subject) -> Bool {
-    guard let proof = attribute?.proof else { return false }
+    guard let proof = attribute?.proof else { return name.digest == base.name.digest }
     return switch proof {
     case .key(let key): CacheKey(key).isVariant(of: base.key)
     case .digest: name.digest == base.name.digest && base.key.withBytes(proof.admits)
-    case .none: false
+    case .none: name.digest == base.name.digest
     }
   }
 }

@@ -167,6 +167,20 @@ extension `Loading with options` {
     #expect(cache.statistics.loads.servedFailures == 2)
   }
 
+  @Test func `a failure is kept no longer where the clock is set back`() async throws {
+    let options = LoadOptions.keepingFailures(for: .seconds(5))
+    let loads = Counter()
+    for number in [1, 2] {
+      await #expect(throws: Failure(number: number)) {
+        try await cache.value(forKey: "key", options: options) {
+          loads.add()
+          throw Failure(number: loads.value)
+        }
+      }
+      clock.advance(by: .seconds(-3_600))
+    }
+  }
+
   @Test func `a load that was given up is no failure of the source`() async throws {
     let options = LoadOptions.keepingFailures(for: .seconds(60))
     let (started, isStarted) = AsyncStream<Void>.makeStream()
@@ -267,14 +281,14 @@ extension `Loading with options` {
     let start = Timestamp(seconds: 0)
     for number in 0..<2000 {
       table.add(
-        Failure(number: number), for: CacheKey("\(number)"),
+        Failure(number: number), for: CacheKey("\(number)"), from: start,
         until: start.adding(seconds: Int64(number) + 1))
     }
     #expect(table.count == FailureTable.countLimit)
     #expect(table.error(for: "0", at: start) == nil)
     #expect(table.error(for: "1999", at: start) as? Failure == Failure(number: 1999))
     // The key is kept already, so no other makes room.
-    table.add(Failure(number: 1), for: "1999", until: start.adding(seconds: 3000))
+    table.add(Failure(number: 1), for: "1999", from: start, until: start.adding(seconds: 3000))
     #expect(table.count == FailureTable.countLimit)
     #expect(table.error(for: "1000", at: start) as? Failure == Failure(number: 1000))
   }

@@ -112,6 +112,13 @@ extension `Choosing entries` {
     #expect(try Set(cache.disk.keys()) == ["page2", CacheKey(joining: ["pag", "e"])])
   }
 
+  @Test func `removes a key whose file has lost its attribute`() throws {
+    try scene.plant(Array("v".utf8), named: scene.name("page").text)
+    #expect(try cache.value(forKey: "page") == "v")
+    #expect(try cache.removeVariants(of: "page").removed == 1)
+    #expect(try cache.value(forKey: "page") == nil)
+  }
+
   @Test func `removes a key with its variants from memory, also when its file has gone before`()
     throws
   {
