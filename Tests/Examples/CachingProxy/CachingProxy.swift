@@ -94,7 +94,7 @@ private struct Head {
     var (lines, rest) = ([ArraySlice<UInt8>](), bytes[...])
     repeat {
       guard let newline = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-      lines.append(rest[..<newline].filter { $0 != UInt8(ascii: "\r") }[...])
+      lines.append(rest[..<newline].last == 13 ? rest[..<(newline - 1)] : rest[..<newline])
       rest = rest[(newline + 1)...]
     } while lines.last != []
     end = rest.startIndex
