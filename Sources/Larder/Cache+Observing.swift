@@ -22,8 +22,7 @@ extension Cache: EngineObserver {
     // Also what a limit has removed from the disk before.
     case .variantsRemoved(let base):
       for key in [base] + keptKeys.keys(where: { $0.isVariant(of: base) }) { drop(key, .explicit) }
-    // Between processes the last store wins, so a running load is stored when it ends, as if it had
-    // begun now.
+    // Between processes the last store wins: a running load is stored at its end, as if begun now.
     case .filesChanged(let names):
       for key in names.compactMap(keptKeys.key) { drop(key) }
     case .anyChanged, .cleared:

@@ -39,8 +39,7 @@ extension Cache {
     options.mayAnswerFromMemory && !disk.isStrict ? memory.value(forKey: key) : nil
   }
 
-  /// Looks for a value in memory, unless that was asked already, and then on disk, on the cache's
-  /// threads.
+  /// Looks for a value in memory, unless that was asked, then on disk, on the cache's threads.
   @usableFromInline func value(
     forKey key: CacheKey, _ options: LoadOptions, isPastMemory: Bool
   ) async throws(CacheError) -> Value? {

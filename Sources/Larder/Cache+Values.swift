@@ -22,8 +22,7 @@ extension Cache {
     return try valueFromDisk(key)
   }
 
-  /// Reads a value from disk, also one that expired less than `staleness` ago. It is not kept in
-  /// memory.
+  /// Reads a value from disk, also one that expired less than `staleness` ago, past memory.
   func staleValueFromDisk(
     _ key: CacheKey, within staleness: Duration
   ) throws(CacheError) -> (value: Value, hasExpired: Bool)? {
@@ -111,8 +110,7 @@ extension Cache {
     if disk.followsNeighbours { disk.engine.startWatchingAside() }
     var request = disk.request(key, expiration, extendedData)
     request.origin = ObjectIdentifier(self)
-    // The engine calls both closures with the name held, so that disk, index and memory change as
-    // one.
+    // The engine calls both with the name held, so that disk, index and memory change as one.
     request.isLoad = flight != nil
     if let flight { request.isWanted = { [unowned self] in flights.isWanted(flight) } }
     let subject = request.subject

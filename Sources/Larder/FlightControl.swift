@@ -54,8 +54,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
   ) async throws -> Value? {
     let id = WaiterID()
     isUsed.store(true, ordering: .sequentiallyConsistent)
-    // Only here, because the cancellation handler cannot run any more once its function has
-    // returned.
+    // Only here, because the cancellation handler cannot run once its function has returned.
     defer {
       state.withLock { $0.table.forget(id) }
       LoadContext.waitEnded(id)
@@ -83,8 +82,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
     }
   }
 
-  /// Starts a load without a waiting caller, unless a load of the key is running or failed a short
-  /// time ago.
+  /// Starts a load without a waiting caller, unless one of the key is running or failed lately.
   ///
   /// - Parameter time: The time after which the next caller gives the load up.
   func refresh(
@@ -253,8 +251,7 @@ public enum LoadContext {
 
   /// Runs an operation that is a part of no load, as in `Task.detached`, but in the caller's task.
   ///
-  /// If a load waits for such an operation and the operation waits for the load, both wait for
-  /// ever.
+  /// If a load waits for such an operation, which waits for the load, both wait for ever.
   public static func leaving<Result>(
     _ operation: () async throws -> Result
   ) async rethrows -> Result {

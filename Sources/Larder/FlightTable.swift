@@ -2,15 +2,13 @@ import LarderBasics
 import LarderSystem
 import Synchronization
 
-/// The running loads and the callers that wait for them: the decisions of single flight, as a
-/// value.
+/// The running loads and their waiting callers: the decisions of single flight, as a value.
 ///
 /// Each function returns what the caller must do outside of the lock.
 struct FlightTable<Waiter: Sendable>: Sendable {
   private struct Waiting: Sendable {
     let waiter: Waiter
-    /// Whether the caller came after the key was changed, so that the load may have begun too early
-    /// for it.
+    /// Whether the caller came after a change of the key: the load may have begun too early for it.
     var isLate: Bool
   }
 
@@ -67,8 +65,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
 
   /// Lets a caller wait for a key's value.
   ///
-  /// - Parameter mayWait: Whether the caller, which may itself be a part of a load, may wait for a
-  ///   load.
+  /// - Parameter mayWait: Whether the caller, which may be a part of a load, may wait for one.
   mutating func join(
     _ key: CacheKey, _ id: WaiterID, _ waiter: Waiter, mayWait: (FlightID) -> Bool
   ) -> Joining {
@@ -155,8 +152,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     return Audience(answered: answered, late: late)
   }
 
-  /// Records that a key's value was stored or removed, so that the running load does not store over
-  /// it.
+  /// Records that a key's value was stored or removed: the running load does not store over it.
   mutating func supersede(_ key: CacheKey) {
     if let flight = byKey[key] { flights[flight]?.isSuperseded = true }
   }

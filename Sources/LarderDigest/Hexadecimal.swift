@@ -33,8 +33,7 @@ package enum Hexadecimal {
     return UInt64(high) << 32 | UInt64(low)
   }
 
-  /// Returns half a word from eight digits, the first in the lowest byte; nil if one of them is no
-  /// digit.
+  /// Returns half a word from eight digits, the first in the lowest byte; nil if one is no digit.
   ///
   /// Reads all eight at once, because a scan reads the names of a million files.
   @inline(__always)

@@ -11,8 +11,7 @@ extension MemoryCache {
     return key.hashValue
   }
 
-  /// Returns the half of a hash that the table of a stripe keeps. The other half chooses the
-  /// stripe.
+  /// Returns the half of a hash that a stripe's table keeps. The other half chooses the stripe.
   @inlinable @inline(__always)
   static func tag(_ hash: Int) -> UInt32 {
     UInt32(truncatingIfNeeded: UInt(bitPattern: hash) &>> 32)
@@ -55,8 +54,7 @@ extension MemoryCache {
     return sum
   }
 
-  /// The time if a stripe may need it, else zero. Read without a lock, because the clock may be the
-  /// caller's.
+  /// The time if a stripe may need it, else zero. Read without a lock: the clock may be a caller's.
   @inlinable @inline(__always)
   var timeIfKept: PackedTime { keepsTimes.load(ordering: .relaxed) ? now : .zero }
 

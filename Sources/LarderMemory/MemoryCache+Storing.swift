@@ -84,8 +84,7 @@ extension MemoryCache {
     return (deadline, PackedTime(now))
   }
 
-  /// Plans a sweep unless one is planned. Called without the lock, after a value that can expire
-  /// was stored.
+  /// Plans a sweep unless one is planned. Called without the lock, after storing what can expire.
   @inlinable @inline(__always)
   func planSweep() {
     if sweepPlan.load(ordering: .relaxed) != ownSweepPlan { startSweeping() }

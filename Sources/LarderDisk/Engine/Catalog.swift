@@ -13,8 +13,7 @@ struct Catalog: Sendable {
   var uses = UseLog()
   var scans = ScanLog()
 
-  /// Makes a file that was just put under its name, or stamped to become one, the entry of the
-  /// name.
+  /// Makes a file that was just put under its name, or stamped to become one, the name's entry.
   ///
   /// - Returns: Whether there was an entry of another file. A scan may have met this one already.
   mutating func adopt(_ entry: IndexedEntry, order: EntryIndex.Placement) -> Bool {

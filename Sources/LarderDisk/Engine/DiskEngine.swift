@@ -218,8 +218,7 @@ package final class DiskEngine: Sendable {
   }
 }
 
-/// Makes a system call for an operation. An error number that it throws becomes the operation's
-/// error.
+/// Makes a system call for an operation, whose error tells of the number that it throws.
 // Inlined, because a closure that is called retains what it captures.
 @inline(__always)
 package func attempt<Result: ~Copyable>(

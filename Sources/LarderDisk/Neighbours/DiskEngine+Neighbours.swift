@@ -2,8 +2,7 @@ import LarderSystem
 import Synchronization
 
 extension DiskEngine {
-  /// The number of names whose status is read before the engine's lock is taken once for all of
-  /// them.
+  /// The number of names whose status is read before the engine's lock is taken once for them.
   private static let pieceCount = 64
 
   /// Brings the index and the memory tiers up to date after events.

@@ -95,8 +95,7 @@ package final class Watcher: Sendable {
     } while handle !== location.handle
   }
 
-  /// Sets whether events report everything, unless they have ended. Other machines' changes bring
-  /// none.
+  /// Sets whether events report everything, if they have not ended: other machines bring none.
   func complete(_ isComplete: Bool) {
     state.withLock { state in
       guard state.queue != nil else { return }

@@ -33,8 +33,7 @@ extension LRU {
     return slab.entries[slot.index].value
   }
 
-  /// Returns the value of a key as the first look does, from all buckets, and removes an expired
-  /// entry.
+  /// Returns the value of a key as the first look does, from all buckets; removes an expired one.
   @usableFromInline
   mutating func valueOfSecondLook(
     forKey key: Key, tag: UInt32, extending: ExpirationExtending, at now: PackedTime,

@@ -25,8 +25,7 @@ extension LRU {
     removals.append(Removal(key: entry.key, value: entry.value, cause: cause))
   }
 
-  /// Returns the settings of an empty LRU that replaces this one when all entries are removed at
-  /// once.
+  /// Returns the settings of an empty LRU that replaces this one when all entries are removed.
   ///
   /// Exchanging the whole value takes constant time, and lets the old one be released outside of
   /// the lock.

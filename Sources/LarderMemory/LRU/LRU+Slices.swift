@@ -137,8 +137,7 @@ extension LRU {
     settings.countCeiling = .max
   }
 
-  /// Returns the rest of an amount without a share; at least 1, because a limit of 0 would let
-  /// nothing in.
+  /// Returns the rest of an amount without a share; at least 1, because 0 would let nothing in.
   private static func rest(of amount: Int, without share: Double) -> Int {
     max(1, amount - Int((Double(amount) * share).rounded(.down)))
   }

@@ -153,8 +153,7 @@ package final class EventQueue: Sendable {
   }
 }
 
-/// A descriptor through which one thread wakes another that waits for descriptors. Corresponds to
-/// `eventfd`.
+/// A descriptor through which one thread wakes another that waits for descriptors.
 package final class EventDescriptor: Sendable {
   let descriptor: FileDescriptor
 
@@ -165,8 +164,7 @@ package final class EventDescriptor: Sendable {
     descriptor = FileDescriptor(rawValue: raw, faults: nil)
   }
 
-  /// Makes the descriptor readable until it is cleared. Raising it twice has the same effect as
-  /// once.
+  /// Makes the descriptor readable until it is cleared. Raising it again changes nothing.
   package func raise() {
     var one: UInt64 = 1
     let bytes = unsafe withUnsafeBytes(of: &one) { unsafe Array($0) }

@@ -50,8 +50,7 @@ package final class FaultInjector: Sendable {
 
   /// Returns the number of calls of a kind so far.
   ///
-  /// Counts attempts: a call that a fault prevented counts, and so does each repetition after
-  /// EINTR.
+  /// Counts attempts: also a call that a fault prevented, and each repetition after EINTR.
   package func count(of call: SystemCall) -> Int {
     state.withLock { $0.counts[call, default: 0] }
   }
@@ -150,8 +149,7 @@ package final class FaultInjector: Sendable {
   }
 }
 
-/// A place in the source from which a system call is made, so that a test can check that none was
-/// left out.
+/// A place in the source that makes a system call, so that a test can check that all are there.
 package struct CallSite: Sendable, Hashable {
   /// The module and the file: `LarderSystem/FileDescriptor.swift`.
   package let file: String

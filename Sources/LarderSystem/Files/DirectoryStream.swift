@@ -41,8 +41,7 @@ import LarderLibc
   package func next() throws(Errno) -> Found? {
     while true {
       let planned = faults?.strike(.readdir)
-      // readdir does not change errno at the end of the directory, so an older error must be
-      // cleared.
+      // readdir leaves errno at the end of the directory, so an older error must be cleared.
       errno = 0
       if planned == nil, let entry = unsafe readdir(stream) {
         guard let name = unsafe Self.name(entry) else { return .longName }

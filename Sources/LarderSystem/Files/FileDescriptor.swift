@@ -33,8 +33,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     // The result is ignored, because on Linux the descriptor is closed in any case. See: man 2
     // close. Not repeated on EINTR, because the number may belong to another file by then.
     #if LARDER_SCHEDULES
-      // A killed process's descriptor is not closed, because its number may belong to another file
-      // by now.
+      // A killed process's descriptor is not closed: its number may belong to another file by now.
       if isOwned, !ScheduledFiles.close(rawValue, serial) { return }
     #endif
     if isOwned { _ = close(rawValue) }

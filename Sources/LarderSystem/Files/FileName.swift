@@ -27,8 +27,7 @@ package struct FileName: Sendable {
     }
   }
 
-  /// Creates a name of 32 bytes from four words, with the first byte in the lowest bits of the
-  /// first.
+  /// Creates a name of 32 bytes from four words; the first byte is the lowest of the first.
   package init(packed a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64) {
     self.init()
     var span = storage.mutableSpan

@@ -55,8 +55,7 @@ package enum SystemEnvironment {
   /// Whether an open file has a path by its number, as `/proc/self/fd/N`.
   package static var hasDescriptorPaths: Bool { unsafe access("/proc/self/fd", F_OK) == 0 }
 
-  /// Returns the content of a small text file such as those under `/proc`; nil if it cannot be
-  /// read.
+  /// Returns the content of a small text file, as those under `/proc`; nil if it cannot be read.
   ///
   /// Reads up to 64 KiB, more than the files under `/proc` and `/sys` have. A longer file is cut
   /// off, not refused.
@@ -73,8 +72,7 @@ package enum SystemEnvironment {
 /// The memory limit of the cgroup that this process is in. Source: the kernel's documentation of
 /// cgroup v2, `memory.max`, and of v1, `memory.limit_in_bytes`.
 enum CgroupMemory {
-  /// The smallest limit in bytes of the process's group and all groups above it; nil if there is
-  /// none.
+  /// The smallest limit in bytes of the process's group and all above it; nil if there is none.
   ///
   /// Read again each time, from up to one file per level of the hierarchy, because a limit can
   /// change while the process runs. The caller decides when to read it. In a cgroup namespace the

@@ -1,15 +1,13 @@
 import LarderLibc
 import Synchronization
 
-/// A counter that lets threads wait until a state changes that they check under a lock of their
-/// own.
+/// A counter that lets threads wait until a state changes that they check under their own lock.
 ///
 /// 1. A waiter takes a ticket, checks the state, and waits if it must, until the count has passed
 ///    the ticket.
 /// 2. A thread that changes the state calls `signal()` afterwards.
 ///
-/// No signal is lost between the check and the wait. Without waiters, a signal costs one atomic
-/// addition.
+/// No signal is lost between check and wait. Without waiters, a signal costs an atomic addition.
 package struct EventCount: ~Copyable, Sendable {
   /// The count before a check.
   package struct Ticket {
@@ -26,8 +24,7 @@ package struct EventCount: ~Copyable, Sendable {
 
   /// Takes a ticket, before the check.
   ///
-  /// The order matters: a change after the ticket ends the wait, and a change before it is seen by
-  /// the check.
+  /// The order matters: a change after the ticket ends the wait, and the check sees one before it.
   package func ticket() -> Ticket {
     Ticket(count: count.load(ordering: .sequentiallyConsistent))
   }
@@ -38,13 +35,11 @@ package struct EventCount: ~Copyable, Sendable {
   /// take the lock.
   package func signal() {
     count.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    // A waiter adds itself before it compares, so a waiter that is not seen here sees the new
-    // count.
+    // A waiter adds itself before it compares, so one that is not seen here sees the new count.
     if waiterCount.load(ordering: .sequentiallyConsistent) > 0 { parking.wakeAll() }
   }
 
-  /// Waits until a signal after the ticket, for `timeout` at most. May also return without a
-  /// reason.
+  /// Waits until a signal after the ticket, for `timeout` at most. May return without a reason.
   package func wait(_ ticket: Ticket, timeout: Duration? = nil) {
     // Before the comparison below and sequentially consistent with it, so that either this waiter
     // sees the new count or the signaller sees this waiter. A weaker order could let both miss each

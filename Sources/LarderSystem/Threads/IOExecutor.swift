@@ -40,8 +40,7 @@ package final class IOExecutor: Sendable {
     if !submitAside(job) { runReady() }
   }
 
-  /// Runs a job on one of the threads, and never on the caller's, which may hold what the job
-  /// needs.
+  /// Runs a job on one of the threads, never on the caller's, which may hold what the job needs.
   ///
   /// - Returns: False if no thread can be had. The job then waits for ``runReady()`` or for a
   ///   thread that a later call starts.
