@@ -1,15 +1,22 @@
 // Removals of chosen values. What the disk holds, `disk` tells.
 extension Cache {
-  /// Removes a value from both tiers and returns it; nil when there was none that is valid and
-  /// decodes.
+  /// Removes a value from both tiers and returns it; nil when none was valid and decodes.
   ///
-  /// Returns the value that was removed from disk: no store of this process comes in between.
+  /// Returns the value that was removed from disk, or that memory alone had: no store of this
+  /// process comes in between.
   ///
   /// - Throws: `CacheError`, as `remove(forKey:)` does.
   /// - Complexity: O(bytes).
   @discardableResult
   public func removeValue(forKey key: some CacheKeyConvertible) throws(CacheError) -> Value? {
-    try disk.removeValue(forKey: key).flatMap { decoded($0) }
+    try disk.checkUsable("remove")
+    let (subject, engine) = (disk.subject(key), disk.engine)
+    var (kept, mayBeKept) = (Value?.none, disk.mayAnswerFromMemory())
+    let bytes = try disk.take(subject) {
+      if mayBeKept { kept = memory.peek(subject.key, at: engine.heldNow) }
+      mayBeKept = false
+    }
+    return bytes.flatMap { decoded($0) } ?? kept
   }
 
   /// Removes a value from both tiers and returns it; nil when there was none that is valid.

@@ -39,9 +39,7 @@ extension DiskCache {
   /// - Complexity: O(bytes).
   @discardableResult
   public func removeValue(forKey key: some CacheKeyConvertible) throws(CacheError) -> [UInt8]? {
-    try checkUsable("remove")
-    let subject = subject(key)
-    return try engine.countingErrors { () throws(CacheError) in try take(subject) }
+    try take(subject(key)) {}
   }
 
   /// Removes the entries that a closure chooses, including expired ones, and waits for the end.
@@ -115,15 +113,19 @@ extension DiskCache {
     return removal
   }
 
-  /// Removes a value and returns it.
-  private func take(_ subject: Subject) throws(CacheError) -> [UInt8]? {
-    var bytes: [UInt8]?
-    _ = try remove(subject.name, subject) { isFree in
-      if isFree { return }
-      guard let value = behind?[subject.name] else { return bytes = bytesOfHeld(subject) }
-      bytes = value.isServed(to: subject.key, at: engine.heldNow) ? value.write.bytes : nil
+  /// Removes a value and returns it. Looks before the memory tiers are told, with the name held.
+  package func take(_ subject: Subject, _ look: () -> Void) throws(CacheError) -> [UInt8]? {
+    try checkUsable("remove")
+    return try engine.countingErrors { () throws(CacheError) in
+      var bytes: [UInt8]?
+      _ = try remove(subject.name, subject) { isFree in
+        look()
+        if isFree { return }
+        guard let value = behind?[subject.name] else { return bytes = bytesOfHeld(subject) }
+        bytes = value.isServed(to: subject.key, at: engine.heldNow) ? value.write.bytes : nil
+      }
+      return bytes
     }
-    return bytes
   }
 
   /// Returns the value of a key whose name is held; nil if it cannot be read.

@@ -54,6 +54,12 @@ extension MemoryCache {
     return withStripe(hash) { $0.peek(key, tag: Self.tag(hash), at: now) }
   }
 
+  /// Returns the value of a key that is valid at a time that the caller has read.
+  package func peek(_ key: Key, at now: Timestamp) -> Value? {
+    let hash = Self.hash(key)
+    return withStripe(hash) { $0.peek(key, tag: Self.tag(hash), at: PackedTime(now)) }
+  }
+
   /// Returns whether a key has a valid value. Counts neither as a use nor in the statistics.
   ///
   /// - Complexity: O(1).

@@ -406,6 +406,11 @@
         return [step(.delete, false, nil)]
       case .found(let value):
         if isOnly { return [step(.take(value), false, nil)] }
+        // It may be the value in memory of a file that another process has removed.
+        let cache = call.cache.map { scene.caches[$0] }
+        if cache?.isDisk == false, cache?.coherence != .strict {
+          return [step(.delete, false, nil)]
+        }
         // A value that waits to be written is not visible to other processes.
         if isBehind(call.process) { return [step(.delete, true, nil)] }
         return [step(.read(value), false, nil), step(.delete, false, nil)]

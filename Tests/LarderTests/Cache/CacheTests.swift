@@ -54,6 +54,18 @@ struct `A cache with two tiers` {
     }
   }
 
+  @Test func `a removal returns a value that was in memory alone, once`() async throws {
+    let cache = try open()
+    for isAsynchronous in [false, true] {
+      _ = try await cache.value(forKey: "key", options: .memoryOnly) { "value" }
+      let remove = { try cache.removeValue(forKey: "key") }
+      let removed = try await isAsynchronous ? cache.removeValue(forKey: "key") : remove()
+      #expect(removed == "value")
+      #expect(try await cache.removeValue(forKey: "key") == nil)
+      #expect(try remove() == nil)
+    }
+  }
+
   @Test func `a hit in memory reaches no file until the recency is due on disk`() throws {
     let cache = try open { $0.disk.extending = .lifetime }
     try cache.store("value", forKey: "key", expiration: .seconds(86_400))
