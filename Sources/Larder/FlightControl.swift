@@ -93,7 +93,8 @@ package final class FlightControl<Value: Sendable>: Sendable {
     giveUpRefresh(of: key, at: now)
     let flight = state.withLock { state -> FlightID? in
       guard state.failures.error(for: key, at: now) == nil else { return nil }
-      return state.table.refresh(key, until: now.adding(time))
+      let start = now.adding(seconds: -1)
+      return state.table.refresh(key, during: start..<max(now.adding(time), start))
     }
     if let flight { start(flight, load) }
   }

@@ -19,9 +19,9 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     /// Whether the load refreshes a value that was served expired, and goes on without a waiting
     /// caller. False as soon as a caller waits for it.
     var isRefresh = false
-    /// The time from which the next caller gives up a load that began as a refresh: it may hang,
-    /// and no caller's cancellation ends it.
-    var refreshEnd: Timestamp?
+    /// The time of a load that began as a refresh. At any other time, also after the clock was set
+    /// back, the next caller gives it up: it may hang, and no caller's cancellation ends it.
+    var refreshTime: Range<Timestamp>?
   }
 
   private var flights: [FlightID: Flight] = [:]
@@ -83,13 +83,13 @@ struct FlightTable<Waiter: Sendable>: Sendable {
 
   /// Starts a load without a waiting caller, unless a load of the key is running.
   ///
-  /// - Parameter end: The time from which a caller that finds the load still running gives it up.
-  mutating func refresh(_ key: CacheKey, until end: Timestamp) -> FlightID? {
+  /// - Parameter time: The only time at which a caller who finds the load running lets it go on.
+  mutating func refresh(_ key: CacheKey, during time: Range<Timestamp>) -> FlightID? {
     guard byKey[key] == nil else { return nil }
     let flight = FlightID()
     add(flight, key)
     flights[flight]?.isRefresh = true
-    flights[flight]?.refreshEnd = end
+    flights[flight]?.refreshTime = time
     return flight
   }
 
@@ -100,8 +100,8 @@ struct FlightTable<Waiter: Sendable>: Sendable {
   mutating func giveUpRefresh(
     of key: CacheKey, at now: Timestamp
   ) -> (flight: FlightID, waiters: [Waiter])? {
-    guard let flight = byKey[key], let known = flights[flight], let end = known.refreshEnd,
-      end <= now || known.isSuperseded && known.isRefresh
+    guard let flight = byKey[key], let known = flights[flight], let time = known.refreshTime,
+      !time.contains(now) || known.isSuperseded && known.isRefresh
     else { return nil }
     let audience = abandon(flight)
     return (flight, audience.answered + audience.late)

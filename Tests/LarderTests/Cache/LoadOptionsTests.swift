@@ -132,6 +132,27 @@ extension `Loading with options` {
     #expect(try await cache.value(forKey: "key").map { values.contains($0) } == true)
   }
 
+  @Test func `a refresh that hangs is given up where the clock is set back`() async throws {
+    let (gate, cache, began) = (AsyncGate(), cache, Counter())
+    try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
+    clock.advance(by: .seconds(20))
+    let options = LoadOptions.staleWhileRevalidating(.seconds(30))
+    let stale = try await cache.value(forKey: "key", options: options) {
+      began.add()
+      await gate.wait()
+      return "late"
+    }
+    #expect(stale == "old")
+    while began.value == 0 { await Task.yield() }
+    clock.advance(by: .seconds(-3_600))
+    let next = Task { try await cache.value(forKey: "key", options: .reload) { "quick" } }
+    while cache.statistics.loads.started < 2 && cache.statistics.loads.joined < 1 {
+      await Task.yield()
+    }
+    gate.open()
+    #expect(try await next.value == "quick")
+  }
+
   @Test func `a value that expired too long ago is not served`() async throws {
     let options = LoadOptions.staleWhileRevalidating(.seconds(30))
     try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
