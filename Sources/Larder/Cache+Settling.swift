@@ -120,6 +120,8 @@ extension Cache {
     // Before the older value is removed, so that a value which another process stores after that
     // is seen. Waits for it, because the disk is not asked again as for a value that is there too.
     if disk.followsNeighbours { disk.engine.startWatching() }
+    // The events of stores by this process, of which those of the removal would else be a part.
+    _ = disk.engine.catchUp()
     if disk.engine.isReadOnly { return keep() }
     try discard(request.key, flight, then: keep)
   }

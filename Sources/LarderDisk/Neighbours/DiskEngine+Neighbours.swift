@@ -212,7 +212,7 @@ extension DiskEngine {
   ///
   /// - Returns: Whether that was possible.
   /// - Complexity: One system call if they have done nothing.
-  func catchUp() -> Bool {
+  package func catchUp() -> Bool {
     // Another thread may have told the index but not memory, and the event is then ignored.
     hasEvents && upkeep(try watching.catchUp(self)) == true && !finds { $0.untoldCount > 0 }
   }

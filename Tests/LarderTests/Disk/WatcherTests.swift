@@ -82,6 +82,21 @@ extension `A cache among neighbours` {
     try await cache.close()
   }
 
+  @Test func `keeps a value in memory alone whose key was stored here just before`() async throws {
+    let scene = try DiskScene()
+    let cache = try scene.open(.string)
+    // The events gather until a call reads them, because no thread waits for them.
+    let engine = cache.disk.engine
+    try engine.watching.open(engine)
+    engine.watching.advance(to: .settled)
+    engine.watching.complete(true)
+    try await cache.store("old", forKey: "k")
+    _ = try await cache.value(forKey: "k", options: [.memoryOnly, .reload]) { "loaded" }
+    #expect(engine.catchUp())
+    #expect(try await cache.tier(forKey: "k") == .memory)
+    try await cache.close()
+  }
+
   @Test func `keeps no value in memory alone if its key was stored before it was there`()
     async throws
   {
