@@ -68,7 +68,9 @@ extension MemoryCache {
       let count = old.look { $0.slab.count }
       removed += count
       if !isElsewhere { old.look { tell(of: $0, cause) } }
-      if count > (isElsewhere ? 0 : Self.releaseLimit) { old.release(on: threads) }
+      if count > (isElsewhere ? 0 : Self.releaseLimit) {
+        old.release(on: threads, waits: isElsewhere)
+      }
     }
     return removed
   }

@@ -97,10 +97,14 @@ package final class Retired<Content: ~Copyable>: Sendable {
   }
 
   /// Releases the content on another thread.
-  func release(on threads: IOExecutor) {
-    // By emptying the content, not by releasing this object: the caller may hold its last
-    // reference.
-    threads.submit { self.content.withLock { self.empty(&$0) } }
+  ///
+  /// - Parameter waits: Whether that waits if no thread can be had. Otherwise the caller does it.
+  func release(on threads: IOExecutor, waits: Bool = false) {
+    // By emptying the content: the caller may hold the last reference to this object.
+    let job: Job = { self.content.withLock { self.empty(&$0) } }
+    if !waits { return threads.submit(job) }
+    // The timer tries again until the executor has a thread, which runs both jobs.
+    if !threads.submitAside(job) { JobTimer.own.submit(after: .zero, to: threads) {} }
   }
 }
 

@@ -203,10 +203,12 @@ struct `A process without threads` {}
 
 extension `A process without threads` {
   /// Gives threads stacks that no process can have, so that none can be started.
-  private static func refuseThreads() {
+  private static func refuseThreads() { giveThreads(stacksOf: 1 << 47) }
+
+  private static func giveThreads(stacksOf byteCount: Int = 8 << 20) {
     let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
     unsafe pthread_attr_init(attributes)
-    unsafe pthread_attr_setstacksize(attributes, 1 << 47)
+    unsafe pthread_attr_setstacksize(attributes, byteCount)
     typealias SetDefault = @convention(c) (UnsafePointer<pthread_attr_t>) -> Int32
     guard let symbol = unsafe dlsym(nil, "pthread_setattr_default_np") else { return }
     _ = unsafe unsafeBitCast(symbol, to: SetDefault.self)(attributes)
@@ -228,6 +230,26 @@ extension `A process without threads` {
       }
       #expect(ran.value == 2)
       try cache.close()
+    }
+  }
+
+  @Test func `releases elsewhere what it was told to, once there is a thread`() async {
+    await #expect(processExitsWith: .success) {
+      let (cache, ended, heard) = (MemoryCache<Int, ReleaseProbe>(), Counter(), Happening())
+      // So that the timer has its thread.
+      JobTimer.own.submit(after: .seconds(3_600), to: IOExecutor()) {}
+      let probe = {
+        ReleaseProbe {
+          ended.add()
+          heard.tell()
+        }
+      }
+      cache.store(probe(), forKey: 1)
+      Self.refuseThreads()
+      cache.removeAll(.explicit, elsewhere: true)
+      #expect(ended.value == 0)
+      Self.giveThreads()
+      #expect(heard.wait { ended.value == 1 })
     }
   }
 }
