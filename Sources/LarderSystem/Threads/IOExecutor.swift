@@ -57,6 +57,7 @@ package final class IOExecutor: Sendable {
     guard mustStart else { return true }
     do throws(Errno) {
       try start { while self.runNext(endsThread: true) {} }
+      JobTimer.own.tryAgain()
       return true
     } catch {
       states.own.value.withLock { $0.threadCount -= 1 }

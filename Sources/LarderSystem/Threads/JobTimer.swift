@@ -44,8 +44,14 @@ package final class JobTimer: Sendable {
   /// - Complexity: O(d) for d jobs that wait for their time: one or two per open cache.
   package func submit(after delay: Duration, to executor: IOExecutor, _ job: @escaping Job) {
     let entry = Entry(due: .now.advanced(by: delay), executor: executor, job: job)
-    // The next call tries again to start the thread.
+    // The next call tries again to start the thread, and so does an executor that has got one.
     do throws(Errno) { try add(entry) } catch {}
+  }
+
+  /// Starts the thread if it could not be had for jobs that wait. Called when there are threads.
+  func tryAgain() {
+    let mustStart = state.withLock { !$0.delayed.isEmpty && !exchange(&$0.hasThread, with: true) }
+    if mustStart { do throws(Errno) { try start() } catch {} }
   }
 
   /// Runs a job on an executor once a descriptor can be read.
@@ -109,7 +115,10 @@ package final class JobTimer: Sendable {
       return (index == state.delayed.count - 1 ? state.bell : nil, !state.hasThread)
     }
     bell?.raise()
-    guard mustStart else { return }
+    if mustStart { try start() }
+  }
+
+  private func start() throws(Errno) {
     do throws(Errno) {
       let bell = try EventDescriptor()
       state.withLock { $0.bell = bell }

@@ -252,4 +252,18 @@ extension `A process without threads` {
       #expect(heard.wait { ended.value == 1 })
     }
   }
+
+  @Test func `runs what waits for a time as soon as it has a thread for anything`() async {
+    await #expect(processExitsWith: .success) {
+      let (ran, heard) = (Counter(), Happening())
+      Self.refuseThreads()
+      JobTimer.own.submit(after: .zero, to: IOExecutor()) {
+        ran.add()
+        heard.tell()
+      }
+      Self.giveThreads()
+      IOExecutor().submit {}
+      #expect(heard.wait { ran.value == 1 })
+    }
+  }
 }
