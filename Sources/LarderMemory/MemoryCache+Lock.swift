@@ -32,8 +32,6 @@ extension MemoryCache {
   func withStripe<Result: ~Copyable>(
     at index: Int, _ body: (inout sending LRU<Key, Value>) -> sending Result
   ) -> sending Result {
-    gate.enter()
-    defer { gate.leave() }
     #if LARDER_HOLDS
       let start = HoldRecord.Start()
       defer { HoldRecord.memory.note(start, #fileID, #line) }

@@ -28,13 +28,10 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   /// The stripes. All 16 exist, because an inline array needs no reference count on each access;
   /// the unused ones stay empty.
   @usableFromInline
-  let stripes: InlineArray<16, Mutex<LRU<Key, Value>>>
+  let stripes: InlineArray<16, ForkSafeMutex<LRU<Key, Value>>>
   /// The number of stripes in use less one.
   @usableFromInline
   let stripeMask: Int
-  /// The fork gate of all stripes, stored beside the fields that every read uses.
-  @usableFromInline
-  let gate = ForkGate()
   /// Whether any stripe may keep times. Set before the first value with a time is stored, so that
   /// the clock is read before a stripe's lock is taken, and only if it is needed.
   @usableFromInline
@@ -91,7 +88,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
       var lru = LRU<Key, Value>()
       lru.setLimits(limits.share(ofStripe: index % count, of: count), at: now)
       if configuration.recordsUseTimes { lru.keepTimes(from: now) }
-      return Mutex(lru)
+      return ForkSafeMutex(lru)
     }
     if configuration.recordsUseTimes || limits.age != nil { noteTimes() }
   }

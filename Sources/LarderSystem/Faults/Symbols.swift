@@ -61,3 +61,11 @@ func c_mremap(
   _ memory: UnsafeMutableRawPointer, _ oldByteCount: Int, _ newByteCount: Int, _ flags: Int32,
   _ target: UnsafeMutableRawPointer
 ) -> UnsafeMutableRawPointer?
+
+/// See: man 2 syscall (unistd.h), man 2 futex: no library has a function for it. In C the arguments
+/// after the number are variadic, as the last one of `mremap`.
+@_extern(c, "syscall") @discardableResult
+func c_futex(
+  _ number: Int, _ word: UInt, _ operation: Int, _ value: Int,
+  _ end: UnsafeRawPointer?, _ otherWord: UInt, _ bits: Int
+) -> Int

@@ -16,9 +16,8 @@ package struct EventCount: ~Copyable, Sendable {
 
   // The count wraps around after 2³² signals. A waiter that sleeps through exactly that many waits
   // for one more, or for its timeout.
-  private let count = Atomic<UInt32>(0)
+  private let count = WaitableCount()
   private let waiterCount = Atomic<Int>(0)
-  private let parking = ParkingSpot()
 
   package init() {}
 
@@ -26,7 +25,7 @@ package struct EventCount: ~Copyable, Sendable {
   ///
   /// The order matters: a change after the ticket ends the wait, and the check sees one before it.
   package func ticket() -> Ticket {
-    Ticket(count: count.load(ordering: .sequentiallyConsistent))
+    Ticket(count: count.value)
   }
 
   /// Wakes all waiters whose ticket is older.
@@ -34,9 +33,9 @@ package struct EventCount: ~Copyable, Sendable {
   /// Call it after the change and outside of the lock that guards it, so that a woken thread can
   /// take the lock.
   package func signal() {
-    count.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    count.add()
     // A waiter adds itself before it compares, so one that is not seen here sees the new count.
-    if waiterCount.load(ordering: .sequentiallyConsistent) > 0 { parking.wakeAll() }
+    if waiterCount.load(ordering: .sequentiallyConsistent) > 0 { count.wakeAll() }
   }
 
   /// Waits until a signal after the ticket, for `timeout` at most. May return without a reason.
@@ -45,8 +44,10 @@ package struct EventCount: ~Copyable, Sendable {
     // sees the new count or the signaller sees this waiter. A weaker order could let both miss each
     // other.
     waiterCount.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    parking.wait(timeout: timeout) {
-      count.load(ordering: .sequentiallyConsistent) == ticket.count
+    let end = timeout.map { MonotonicTime.now.advanced(by: $0) }
+    while count.value == ticket.count {
+      count.wait(while: ticket.count, until: end)
+      if let end, end <= .now { break }
     }
     waiterCount.wrappingSubtract(1, ordering: .sequentiallyConsistent)
   }
@@ -59,76 +60,35 @@ package func pause(for time: Duration) {
 }
 
 #if !LARDER_SCHEDULES
-  /// A mutex and a condition variable of the system, at a fixed address.
-  ///
-  /// The address is kept as a number because a pointer is not Sendable, while these two objects are
-  /// made to be shared. They are made once, never move, and end with the value.
-  ///
-  /// It is `package` because an optimised build of another target inlines the end of an
-  /// `EventCount`, and Swift 6.3 then refers to this type by a symbol that a private type does not
-  /// have.
-  package struct ParkingSpot: ~Copyable, Sendable {
-    /// The system's objects at the address, which must not be copied once in use. See: man 3
-    /// pthread_mutex_init.
-    @unsafe private struct Objects {
-      var mutex = unsafe pthread_mutex_t()
-      var condition = pthread_cond_t()
-    }
-
+  /// A count at which threads wait while it is what they know.
+  //
+  // Package, because an optimised build of another target inlines the end of an `EventCount`, and
+  // Swift 6.3 then refers to this type by a symbol that a private type does not have.
+  package struct WaitableCount: ~Copyable, Sendable {
+    /// The address of the count, as a number because a pointer is not Sendable.
     private let address: UInt
 
     init() {
-      let objects = UnsafeMutablePointer<Objects>.allocate(capacity: 1)
-      unsafe objects.initialize(to: Objects())
-      address = UInt(bitPattern: objects)
-      unsafe pthread_mutex_init(&objects.pointee.mutex, nil)
-      var attributes = pthread_condattr_t()
-      unsafe pthread_condattr_init(&attributes)
-      // By default a timed wait uses the time of day, so that setting the clock would change its
-      // length. See: man 3 pthread_condattr_setclock.
-      unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-      unsafe pthread_cond_init(&objects.pointee.condition, &attributes)
-      unsafe pthread_condattr_destroy(&attributes)
+      let count = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
+      unsafe count.initialize(to: Atomic(0))
+      address = UInt(bitPattern: count)
     }
 
-    deinit {
-      let objects = unsafe self.objects
-      unsafe pthread_cond_destroy(&objects.pointee.condition)
-      unsafe pthread_mutex_destroy(&objects.pointee.mutex)
-      unsafe objects.deallocate()
-    }
+    deinit { unsafe pointer.deallocate() }
 
-    private var objects: UnsafeMutablePointer<Objects> {
+    private var pointer: UnsafeMutablePointer<Atomic<UInt32>> {
       unsafe UnsafeMutablePointer(bitPattern: address).unsafelyUnwrapped
     }
 
-    /// Wakes all waiting threads. Takes the mutex although it guards no data, because a waiter
-    /// between its check and its sleep holds it, and would miss a broadcast made without it.
-    func wakeAll() {
-      let objects = unsafe self.objects
-      unsafe pthread_mutex_lock(&objects.pointee.mutex)
-      unsafe pthread_cond_broadcast(&objects.pointee.condition)
-      unsafe pthread_mutex_unlock(&objects.pointee.mutex)
-    }
+    var value: UInt32 { unsafe pointer.pointee.load(ordering: .sequentiallyConsistent) }
 
-    /// Sleeps while a condition holds. The condition is checked under the mutex and must not take a
-    /// lock that a signaller holds.
-    func wait(timeout: Duration?, while mustWait: () -> Bool) {
-      let objects = unsafe self.objects
-      unsafe pthread_mutex_lock(&objects.pointee.mutex)
-      defer { unsafe pthread_mutex_unlock(&objects.pointee.mutex) }
-      guard let timeout else {
-        while mustWait() {
-          unsafe pthread_cond_wait(&objects.pointee.condition, &objects.pointee.mutex)
-        }
-        return
-      }
-      var end = MonotonicTime.now.advanced(by: timeout).timespec
-      while mustWait() {
-        let result = unsafe pthread_cond_timedwait(
-          &objects.pointee.condition, &objects.pointee.mutex, &end)
-        if result == ETIMEDOUT { return }
-      }
+    func add() { unsafe pointer.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent) }
+
+    func wakeAll() { Futex.wake(at: address, Int(Int32.max)) }
+
+    /// Sleeps while the count is a value, until a time at most. May return without a reason.
+    func wait(while value: UInt32, until end: MonotonicTime?) {
+      Futex.wait(at: address, while: value, until: end)
     }
   }
 #endif

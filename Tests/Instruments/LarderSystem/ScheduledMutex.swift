@@ -45,6 +45,8 @@
     }
   }
 
+  package typealias ForkSafeMutex = Mutex
+
   extension Mutex where Value: Copyable {
     @usableFromInline
     package init(_ value: consuming sending Value) {
@@ -89,26 +91,6 @@
       // Killed threads may still be inside them, so they are never released.
       for own in old.values { _ = unsafe Unmanaged.passRetained(own) }
       return own
-    }
-  }
-
-  extension ForkSafeMutex where Value: ~Copyable {
-    @usableFromInline
-    package func withLock<Result: ~Copyable, Failure: Error>(
-      file: StaticString = #fileID, line: Int = #line,
-      _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
-      gate.enter()
-      defer { gate.leave() }
-      return try mutex.withLock(file: file, line: line, body)
-    }
-  }
-
-  extension ForkSafeMutex where Value: Copyable {
-    @usableFromInline
-    package init(_ value: consuming sending Value) {
-      mutex = Mutex(value)
-      gate = ForkGate()
     }
   }
 #endif

@@ -1,18 +1,20 @@
 #if LARDER_SCHEDULES
-  /// A place where threads of a schedule wait.
-  package final class ParkingSpot: Sendable {
+  /// A count at which threads of a schedule wait.
+  package final class WaitableCount: Sendable {
+    private let count = Atomic<UInt32>(0)
+
+    var value: UInt32 { count.load(ordering: .sequentiallyConsistent) }
+
+    func add() { count.wrappingAdd(1, ordering: .sequentiallyConsistent) }
+
     func wakeAll() {
       Scheduler.point(.signal)
       Scheduler.wake(ObjectIdentifier(self))
     }
 
-    /// Waits while a condition holds. Between the last check of the condition and the wait no
-    /// thread can signal, as under a system mutex.
-    func wait(timeout: Duration?, while mustWait: () -> Bool) {
-      let end = timeout.map { MonotonicTime.now.advanced(by: $0).nanoseconds }
-      while mustWait() {
-        if Scheduler.wait(for: ObjectIdentifier(self), "a signal", until: end) { return }
-      }
+    /// No thread runs between the caller's look at the count and this, as with a futex.
+    func wait(while value: UInt32, until end: MonotonicTime?) {
+      _ = Scheduler.wait(for: ObjectIdentifier(self), "a signal", until: end?.nanoseconds)
     }
   }
 
