@@ -103,7 +103,7 @@ let package = Package(
       "LarderFixtures",
       ["LarderSystem", "LarderDigest", "LarderBasics", "LarderDisk", "Larder"]),
     .target(name: "LarderFoundation", dependencies: ["Larder"], swiftSettings: house),
-    layer("LarderHTTP", ["Larder"]),
+    layer("LarderHTTP", ["Larder", "LarderSystem"]),
     .executableTarget(
       name: "LarderTool", dependencies: layers + ["LarderLibc", "LarderFixtures"],
       swiftSettings: house),

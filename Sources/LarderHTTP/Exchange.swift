@@ -186,9 +186,9 @@ struct Exchange: Sendable {
   private func said(_ text: @autoclosure () -> String, _ response: consuming Response) -> Response {
     guard let name = cache.configuration.cacheStatusName else { return response }
     // A token of RFC 9651, or else a string.
-    let string = name.filter { (" "..."~").contains($0) && $0 != "\"" && $0 != "\\" }
-    let quoted = name.isToken && name.first?.isLetter == true ? name : "\"\(string)\""
-    response.fields.append("Cache-Status", "\(quoted); \(text())")
+    let isToken = name.isToken && (97...122).contains(name.utf8.first?.lowered ?? 0)
+    let string = isToken ? "" : name.filter { (" "..."~").contains($0) && !"\"\\".contains($0) }
+    response.own.append("Cache-Status", "\(isToken ? name : "\"\(string)\""); \(text())")
     return response
   }
 }

@@ -39,7 +39,7 @@ extension HTTPCache {
       Self(all: all.filter { !names.contains(where: $0.name.equalsIgnoringCase) })
     }
 
-    func adding(_ others: Self) -> Self { Self(all: all + others.all) }
+    func adding(_ others: Self) -> Self { others.isEmpty ? self : Self(all: all + others.all) }
 
     /// The values of every field with a name, in their order.
     public func values(of name: String) -> [String] {
@@ -97,7 +97,7 @@ extension StringProtocol {
 
   /// Whether two texts are the same but for the case of ASCII letters.
   func equalsIgnoringCase(_ other: some StringProtocol) -> Bool {
-    utf8.elementsEqual(other.utf8) { $0 == $1 || $0.lowered == $1.lowered }
+    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8) { $0.lowered == $1.lowered }
   }
 
   /// Whether the text is a token. Source: RFC 9110, 5.6.2.

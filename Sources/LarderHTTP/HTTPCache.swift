@@ -1,5 +1,5 @@
 @_exported public import Larder
-import Synchronization
+import LarderSystem
 
 /// A cache for HTTP by RFC 9111, for servers, proxies and clients.
 ///
@@ -79,8 +79,8 @@ public final class HTTPCache: Sendable {
   /// The bodies that are entries of their own, as far as memory takes them.
   let bodies: Cache<[UInt8]>
   let flights: Flights
-  let counters = Mutex(Statistics())
-  private let lastTime = Mutex((time: Timestamp(seconds: 0), at: ContinuousClock.now))
+  let counters = ForkSafeMutex(Statistics())
+  private let lastTime = ForkSafeMutex((time: Timestamp(seconds: 0), at: ContinuousClock.now))
 
   /// Opens a cache in a directory, and makes the directory if it does not exist.
   ///

@@ -59,8 +59,7 @@ extension HTTPCache {
     func forwarded(_ conditions: Fields?) -> Self {
       let own = ["if-none-match", "if-modified-since", "if-range", "range"]
       var copy = self
-      copy.fields = fields.endToEnd
-      if let conditions { copy.fields = copy.fields.removing(own).adding(conditions) }
+      copy.fields = conditions.map { fields.endToEnd.removing(own).adding($0) } ?? fields.endToEnd
       return copy
     }
   }
@@ -71,14 +70,15 @@ extension HTTPCache {
     public var status: Int
     /// The fields.
     public var fields: Fields {
-      get { source.map { $0.stored.fields.removing(["age"]).adding(["Age": "\($0.age)"]) } ?? own }
+      get { source.map { $0.fields.removing(["age"]).adding(own) } ?? own }
       set { (own, source) = (newValue, nil) }
     }
     /// The body; empty for HEAD, 204 and 304.
     public var body: Body
-    private var own: Fields
-    /// The stored response that has these fields, and its age; nil for fields of this one alone.
-    var source: (stored: Stored, age: Int)?
+    /// All fields, or those besides the source's: the age, and what was done.
+    var own: Fields
+    /// The stored response that has the fields but for these.
+    var source: Stored?
 
     /// Creates a response.
     public init(status: Int, fields: Fields = [:], body: Body = Body([])) {
@@ -87,10 +87,10 @@ extension HTTPCache {
 
     /// Returns what a server makes of the fields, as of nothing else. Hits of one second share it.
     public func convertedFields<Other: Sendable>(_ convert: (Fields) -> Other) -> Other {
-      let known = source?.stored.converted.withLock { $0?.age == source?.age ? $0?.fields : nil }
-      if let known = known as? Other { return known }
+      let known = source?.converted.withLock { $0 }
+      if let known, known.own == own, let other = known.fields as? Other { return other }
       let other = convert(fields)
-      if let (stored, age) = source { stored.converted.withLock { $0 = (age, other) } }
+      source?.converted.withLock { $0 = (own, other) }
       return other
     }
 

@@ -1,5 +1,5 @@
 public import Larder
-import Synchronization
+import LarderSystem
 
 extension HTTPCache {
   /// A response as it is stored, with what its age and freshness follow from.
@@ -50,8 +50,8 @@ extension HTTPCache {
     /// The time in `Expires`, or that of the response if there is none in it.
     private let expires: Int64?
     let lastModified: Int64?
-    /// What a server has made of the fields with the last age, which takes longer than all else.
-    let converted = Mutex<(age: Int, fields: any Sendable)?>(nil)
+    /// What a server has made of the fields for the last age, which takes longer than all else.
+    let converted = ForkSafeMutex<(own: Fields, fields: any Sendable)?>(nil)
 
     init(
       _ status: Int, _ fields: Fields, _ key: String, _ variant: Variant,
@@ -162,7 +162,7 @@ extension HTTPCache.Stored {
   /// none. Source: RFC 9111, 4; RFC 9110, 13.2.2 and 14.
   func response(to request: Request, _ body: Body, at now: Timestamp) -> Response {
     var answer = Response(status: status, body: body)
-    answer.source = (self, age(at: now))
+    (answer.source, answer.own) = (self, ["Age": "\(age(at: now))"])
     answer.meetConditions(of: request, at: now.seconds, date: date)
     if request.method == "HEAD" { answer.body = Body([]) }
     guard answer.status == 200, let range = requestedRange(of: request) else { return answer }

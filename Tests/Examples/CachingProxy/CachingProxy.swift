@@ -53,13 +53,14 @@ struct CachingProxy {
   private func send(
     _ response: HTTPCache.Response, to client: FileHandle, withBody hasBody: Bool
   ) async throws {
-    var text = "HTTP/1.1 \(response.status) \r\nConnection: close\r\n"
-    text += response.convertedFields { $0.map { "\($0.name): \($0.value)\r\n" }.joined() }
     let size = hasBody ? response.body.byteCount ?? 0 : 0  // 204 and 304 have none
-    if size > 0, response.fields["content-length"] == nil { text += "Content-Length: \(size)\r\n" }
-    let head = Array("\(text)\r\n".utf8)
-    if let bytes = response.body.bytes { return try Sockets.send(head + bytes, client) }
-    try Sockets.send(head, client)
+    let (lines, hasLength) = response.convertedFields {
+      ($0.map { "\($0.name): \($0.value)\r\n" }.joined(), $0["content-length"] != nil)
+    }
+    let length = size > 0 && !hasLength ? "Content-Length: \(size)\r\n" : ""
+    let head = "HTTP/1.1 \(response.status) \r\nConnection: close\r\n\(lines)\(length)\r\n"
+    if let bytes = response.body.bytes { return try Sockets.send(head.utf8 + bytes, client) }
+    try Sockets.send(Array(head.utf8), client)
     if let (file, range) = response.body.file {
       return Sockets.send(file, from: range.lowerBound, to: range.upperBound, client)
     }
@@ -78,8 +79,7 @@ struct CachingProxy {
     }
     guard let head = Head(bytes), let status = Int(head.line.dropFirst(9).prefix(3))
     else { throw POSIXError(.EIO) }
-    let body = HTTPCache.Body(Array(bytes[head.end...]))
-    return HTTPCache.Response(status: status, fields: HTTPCache.Fields(head.fields), body: body)
+    return .init(status: status, fields: .init(head.fields), body: .init(Array(bytes[head.end...])))
   }
 }
 
