@@ -111,9 +111,11 @@ extension DiskEngine {
     // once. If the file is unverified, `answerInFull` checks these bytes.
     let isQuick = purpose == .value && mayBeQuick(status, context)
     let bytes = isQuick ? try descriptor.read(upTo: Int(status.byteCount)) : nil
-    let isWhole = bytes?.count == Int(status.byteCount)
+    var isWhole = bytes?.count == Int(status.byteCount)
+    // What was written to in place meanwhile is checked anew.
+    if isWhole, try descriptor.status().change != status.change { isWhole = false }
     let keyTag = subject.key.tag
-    let known = withState { [recency] state in
+    let known = withState { [recency, isWhole] state in
       state.countIfVerified(subject.name, keyTag, status, context, mayCount: isWhole, recency)
     }
     if let lag = known.lag { planDrain(within: .nanoseconds(lag)) }
