@@ -196,6 +196,7 @@ extension DiskEngine {
       // What the process or the disk lacks for a while leaves the use to the next drain.
       guard EntryReader.missReason(for: error) == nil || error == .ioError else { return }
       _ = learn(name) { ($0.catalog.keep(pending, of: name), ()) }
+      planDrain(within: configuration.recencyGranularity)
     }
   }
 

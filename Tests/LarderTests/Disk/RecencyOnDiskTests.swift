@@ -134,6 +134,18 @@ struct `Recency on disk` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `a use whose stamp fails for a while waits for no other use`() throws {
+    let cache = try scene.open { $0.recencyGranularity = .milliseconds(20) }
+    try cache.store([1], forKey: "a", expiration: .seconds(100))
+    scene.clock.advance(by: .seconds(70))
+    // The first one is the read's.
+    scene.faults.plan(.errno(.tooManyOpenFiles), for: .openat, at: 2)
+    #expect(try cache.value(forKey: "a") == [1])
+    let end = scene.clock.now.adding(seconds: 100)
+    try eventually("the stamp") { try scene.status(scene.name("a")).modification == end }
+    #expect(cache.statistics.upkeepFailures == [.tooManyOpenFiles: 1])
+  }
+
   @Test func `a granularity of zero stamps at the read itself`() throws {
     let cache = try scene.open { $0.recencyGranularity = .zero }
     try cache.store([1], forKey: "a")
