@@ -92,21 +92,25 @@ extension DiskCache {
       // A load that was being stored is accepted when its name is free, and the walk finds it.
       for load in loads { engine.changing(load.name) { _ in } }
       defer { engine.tell(.variantsRemoved(of: subject.key)) }
-      return try removeEntries { $0.isVariant(of: subject) }
+      return try removeEntries(evenIfUsed: true) { $0.isVariant(of: subject) }
     }
   }
 
   /// Removes the entries that a closure chooses. A value that waits was accepted since the closure
   /// judged the entry of its name, which stays then.
   private func removeEntries(
-    where isChosen: (EntryLook) -> Bool
+    evenIfUsed: Bool = false, where isChosen: (EntryLook) -> Bool
   ) throws(CacheError) -> BulkRemoval {
+    try engine.revalidate(isUrgent: false, mayMake: true, "removeAll")
     behind?.writeAll()
     var removal = BulkRemoval()
     try forEachEntry { look in
       guard let status = look.status, isChosen(look) else { return }
+      let entry = evenIfUsed ? IndexedEntry(name: look.name, status: status) : nil
       removal.add(
-        engine.remove(look.name, judged: status, .chosen(look.key)) { behind?[look.name] != nil })
+        engine.remove(look.name, judged: status, evenIfUsed: entry, .chosen(look.key)) {
+          behind?[look.name] != nil
+        })
     }
     // Also if nothing was removed here, as after a removal by key.
     try attempt("removeAll", at: directory, engine.synchronizeRemovals())

@@ -284,6 +284,7 @@ extension DiskEngine {
   func trim(_ operation: String, _ plan: (Timestamp) -> TrimPlan) throws(CacheError) -> BulkRemoval
   {
     try checkWritable(operation)
+    try revalidate(isUrgent: false, mayMake: true, operation)
     // The sweep at a scan's end must not take the entries that a trim has to remove and report.
     withState { $0.evictions.waitingTrimCount += 1 }
     defer {
@@ -321,7 +322,8 @@ extension DiskEngine {
   /// Plans the next sweep, which plans the one after it, for as long as the engine lives.
   func planSweep() {
     runLater(after: configuration.sweepInterval) { engine in
-      if engine.withState({ $0.isScanned }) { engine.sweep() }
+      // What was moved away is left alone.
+      if engine.withState({ $0.isScanned }), engine.location.isAtPath { engine.sweep() }
       engine.planSweep()
     }
   }

@@ -21,7 +21,7 @@ extension DiskEngine {
     try checkWritable("remove")
     // Before the name is held, because following a replaced directory may take other names.
     let path = Result { () throws(CacheError) in
-      try revalidate(isUrgent: false, mayMake: false, "remove")
+      try revalidate(isUrgent: false, mayMake: true, "remove")
     }
     let held = acquire(name)
     defer { release(name) }
@@ -76,6 +76,8 @@ extension DiskEngine {
   /// Throws if the cache may not change its directory.
   func checkWritable(_ operation: String) throws(CacheError) {
     if isReadOnly { throw CacheError(.readOnly, operation: operation, path: location.path) }
+    // A closure that writes a value may have forked.
+    if isForked { throw CacheError(.forked, operation: operation, path: location.path) }
   }
 }
 
@@ -109,13 +111,13 @@ extension DiskEngine {
     observers.tell(of: removal, name)
   }
 
-  /// Removes the file of a name if it is still in the state that was judged.
+  /// Removes the file of a name if it is still as it was judged, or an entry that was used since.
   ///
   /// - Parameter isPassed: Whether the entry of the name is another by now, asked with the name
   ///   held.
   func remove(
-    _ name: EntryName, judged status: FileStatus, _ removal: Removal,
-    unless isPassed: () -> Bool = { false }
+    _ name: EntryName, judged status: FileStatus, evenIfUsed entry: IndexedEntry? = nil,
+    _ removal: Removal, unless isPassed: () -> Bool = { false }
   ) -> BulkRemoval {
     let outcome = changing(name) { held in
       if isPassed() { return RemovalOutcome.changed(nil) }
@@ -123,7 +125,7 @@ extension DiskEngine {
         noteUpkeepFailure(.shutDown)
         return .failed
       }
-      return remove(held, .exactly(status), removal)
+      return remove(held, entry.map { .unwritten($0) } ?? .exactly(status), removal)
     }
     return BulkRemoval(outcome, of: status.byteCount)
   }
@@ -161,7 +163,7 @@ extension DiskEngine {
   func startClearing(beside behind: WriteBehind? = nil) throws(CacheError) -> RemovalProgress {
     try checkWritable("removeAll")
     // A directory that was moved away is left alone, because the person that moved it expects that.
-    try revalidate(isUrgent: false, mayMake: false, "removeAll")
+    try revalidate(isUrgent: false, mayMake: true, "removeAll")
     // Hides everything, once only the end of an earlier removal is not waited for any more. What is
     // forgotten is released outside of the lock, because a million entries take long.
     let hideFiles = { [self] in

@@ -35,13 +35,13 @@ extension DiskEngine {
   ) throws(CacheError) -> StoreOutcome {
     do {
       try body(&stream)
-    } catch let error as CacheError {
-      throw error
     } catch {
-      throw CacheError(.callerFailed, operation: "store", underlying: "\(error)")
+      throw error as? CacheError
+        ?? CacheError(.callerFailed, operation: "store", underlying: "\(error)")
     }
     // A closure that goes on after a failed write has not written the whole value.
     if let failure = stream.failure { throw failure }
+    try checkWritable("store")
     // Asked again, because an asynchronous closure may have set expiration and extended data.
     let byteCount = stream.isTooLarge ? Int.max : stream.byteCount
     if let outcome = try refusal(of: request, byteCount: byteCount) { return outcome }
@@ -72,6 +72,11 @@ extension DiskEngine {
     _ stream: inout EntryStream, _ request: StoreRequest, _ content: Span<UInt8>? = nil
   ) throws(CacheError) -> StoreOutcome {
     do throws(CacheError) {
+      // The directory may have been moved away since the file was begun.
+      try revalidate(isUrgent: false, mayMake: true, "store")
+      guard stream.file.handle === location.handle else {
+        throw CacheError(errno: .noSuchFile, operation: "store", path: location.path)
+      }
       let outcome: StoreOutcome
       if content != nil || configuration.durability == .relaxed && !isOnNetwork {
         var isRepeated = false

@@ -37,6 +37,7 @@ public struct EntryStream: ~Copyable, Sendable {
     // Every write after a failed one fails alike, so that a closure which ignores one error does
     // not leave a gap in the value.
     if let failure { throw failure }
+    try engine.checkWritable("store")
     if isTooLarge { return }
     try recovering(bytes.count) { (file) throws(Errno) in try file.write(bytes) }
   }

@@ -19,9 +19,10 @@ package struct StagedFile: ~Copyable, Sendable {
   private(set) var byteCount = 0
   /// Whether the file has its entry's name.
   private(set) var isPublished = false
+  private let forkCount = ProcessIdentity.forkCount
 
   deinit {
-    guard let temporary else { return }
+    guard let temporary, forkCount == ProcessIdentity.forkCount else { return }
     do throws(Errno) {
       try temporary.remove(in: handle)
     } catch {
@@ -128,8 +129,11 @@ package struct StagedFile: ~Copyable, Sendable {
       }
       return try publish(as: name, isExclusive: false)
     }
-    // Nothing is left to clean up.
-    exchange(&temporary, with: nil)?.giveBack()
+    // Nothing is left to clean up, and no fork has a copy of the file that keeps the lock.
+    if let taken = exchange(&temporary, with: nil) {
+      taken.giveBack()
+      do throws(Errno) { try descriptor.unlock() } catch {}
+    }
     isPublished = true
     return true
   }

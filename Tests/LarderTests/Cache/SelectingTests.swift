@@ -112,6 +112,24 @@ extension `Choosing entries` {
     #expect(try Set(cache.disk.keys()) == ["page2", CacheKey(joining: ["pag", "e"])])
   }
 
+  @Test func `removes a variant also if it is used while it is being looked at`() throws {
+    let variant = CacheKey("page", variant: "de")
+    try cache.store("v", forKey: variant)
+    scene.faults.plan(
+      .before { [scene] in
+        do {
+          let (name, stamp) = (DiskScene.name(of: variant.bytes), Timestamp(seconds: 1_000_000_000))
+          try scene.touch(name.fileName, access: stamp, modification: nil)
+        } catch {
+          Issue.record(error)
+        }
+      }, for: .fgetxattr)
+    #expect(try cache.removeVariants(of: "page").removed == 1)
+    #expect(scene.faults.struckCount == 1)
+    #expect(try cache.value(forKey: variant) == nil)
+    #expect(try scene.names.isEmpty)
+  }
+
   @Test func `removes a key whose file has lost its attribute`() throws {
     try scene.plant(Array("v".utf8), named: scene.name("page").text)
     #expect(try cache.value(forKey: "page") == "v")

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Larder
@@ -98,6 +99,45 @@ extension `The directory's identity` {
     #expect(try scene.names == [scene.name("2").text])
     try scene.expectConsistent(cache)
   }
+
+  @Test func `a store in pieces goes to the directory that took the place of its own`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    try cache.store(forKey: "k") { stream in
+      try stream.write([2])
+      try apply(.replaced)
+      try cache.engine.revalidate(isUrgent: true, mayMake: true, "test")
+      try stream.write([3])
+    }
+    #expect(try cache.value(forKey: "k") == [2, 3])
+    let left = try scene.contentOfAside("k")
+    #expect(left == [1])
+    try scene.expectConsistent(cache)
+  }
+
+  @Test(arguments: Removal.allCases)
+  func `a removal leaves a directory alone that was moved away`(removal: Removal) throws {
+    let cache = try scene.open { $0.countLimit = 10 }
+    try cache.store([1], forKey: "k", expiration: .seconds(1))
+    _ = try cache.count()
+    try manager.moveItem(atPath: scene.path, toPath: scene.directory.path + "/aside")
+    // As the event of the move does, which comes at another time.
+    cache.engine.location.isAstray.store(true, ordering: .relaxed)
+    scene.clock.advance(by: .seconds(864_000))
+    switch removal {
+    case .key: try cache.remove(forKey: "k")
+    case .all: try cache.removeAll()
+    case .chosen: try cache.removeAll { _ in true }
+    case .variants: try cache.removeVariants(of: "k")
+    case .expired: try cache.removeExpired()
+    case .trim: try cache.trim(toCount: 0)
+    }
+    #expect(try scene.contentOfAside("k") == [1])
+    try cache.store([2], forKey: "k")
+    #expect(try cache.value(forKey: "k") == [2])
+  }
+
+  enum Removal: CaseIterable, Sendable { case key, all, chosen, variants, expired, trim }
 
   @Test func `a directory that was put there by others is not marked`() throws {
     let cache = try scene.open()
@@ -229,5 +269,13 @@ extension DirectoryHandle {
     guard try handle.descriptor.tryLock(.exclusive) else {
       throw CacheError(.locked, operation: "test", path: path)
     }
+  }
+}
+
+extension DiskScene {
+  /// The content of a key's file in the directory that was moved away.
+  fileprivate func contentOfAside(_ key: String) throws -> [UInt8] {
+    let path = "\(directory.path)/aside/\(name(key).text)"
+    return try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
   }
 }

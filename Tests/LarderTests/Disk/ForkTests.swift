@@ -316,6 +316,41 @@ extension `A fork` {
     }
   }
 
+  enum Going: String, Codable, CaseIterable { case returns, writes, fails }
+
+  @Test(arguments: Going.allCases)
+  func `a child of a closure that writes a value leaves the value to its parent`(
+    going: Going
+  ) async {
+    await #expect(processExitsWith: .success) { [going] in
+      let scene = try DiskScene()
+      let cache = try scene.open()
+      try cache.store([1], forKey: "k")
+      var child: Int32 = -1
+      do {
+        try cache.store(forKey: "k") { stream in
+          try stream.write([2])
+          child = Fork.fork()
+          if child == 0 {
+            if going == .writes { try stream.write([3]) }
+            if going == .fails { throw CocoaError(.userCancelled) }
+          } else {
+            #expect(Fork.status(of: child) == 0)
+            #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: scene.file("k")))) == [1])
+            try stream.write([4])
+          }
+        }
+      } catch {
+        let code = (error as? CacheError)?.code
+        if child == 0 { _exit(code == (going == .fails ? .callerFailed : .forked) ? 0 : 2) }
+        throw error
+      }
+      if child == 0 { _exit(1) }
+      #expect(try cache.value(forKey: "k") == [2, 4])
+      try cache.close()
+    }
+  }
+
   @Test func `the thread that forked and another of the child wait for each other's locks`() async {
     await #expect(processExitsWith: .success) {
       // A thread gets its number when it first locks a mutex.

@@ -16,6 +16,11 @@ enum Fork {
         _exit(2)
       }
     }
+    return status(of: child)
+  }
+
+  /// Waits for a child as `status(_:)` does.
+  static func status(of child: Int32) -> Int32 {
     var status: Int32 = -1
     let ended = waiting(for: "a forked child", giveUp: { kill(child, SIGKILL) }) {
       unsafe waitpid(child, &status, 0)
@@ -23,7 +28,8 @@ enum Fork {
     return ended == child ? status : -1
   }
 
-  private static func fork() -> Int32 {
+  /// Returns the number of a child; 0 in the child.
+  static func fork() -> Int32 {
     typealias Fork = @convention(c) () -> Int32
     guard let symbol = unsafe dlsym(nil, "fork") else { return -1 }
     return unsafe unsafeBitCast(symbol, to: Fork.self)()

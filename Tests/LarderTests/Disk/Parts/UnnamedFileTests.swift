@@ -21,6 +21,15 @@ struct `A store whose unnamed file cannot be linked` {
     try cache.close()
   }
 
+  @Test func `leaves no lock on the entry, which a fork would keep`() throws {
+    try scene.makeDirectory()
+    let (name, handle) = (scene.name("a"), try DirectoryHandle.open(path: scene.path, faults: nil))
+    var file = try StagedFile.named(in: handle, permissions: 0o600)
+    #expect(try file.publish(as: name, isExclusive: false))
+    #expect(try handle.openForReading(name).tryLock(.exclusive))
+    _ = consume file
+  }
+
   @Test func `makes the directory again that was removed meanwhile`() throws {
     let cache = try scene.open()
     let (path, folder) = (scene.path, scene.directory.path)
