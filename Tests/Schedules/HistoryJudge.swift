@@ -452,9 +452,9 @@
       case (.select, .number), (.variants, .number):
         // A file that is stamped after it was listed is another by its change time, and stays. What
         // a limit has evicted from the disk may be in memory still, and is not listed.
-        let isUnlisted = call.operation.verb == .select && mayLoseAll(name)
-        let mayStay =
-          !isAlone || processes.count > 1 || isStamped(name, during: call) || isUnlisted
+        let isChosen = call.operation.verb == .select
+        let isUnlisted = isChosen && (isStamped(name, during: call) || mayLoseAll(name))
+        let mayStay = !isAlone || processes.count > 1 || isUnlisted
         return [step(.delete, !scene.failures.isEmpty || mayStay, nil)]
       case (.select, _), (.variants, _): return [step(.delete, true, nil)]
       case (.removeAll, .none), (.background, .none): return [step(.delete, true, .max)]

@@ -45,6 +45,7 @@
     }
   }
 
+  @usableFromInline
   package typealias ForkSafeMutex = Mutex
 
   extension Mutex where Value: Copyable {

@@ -1,4 +1,6 @@
 #if LARDER_SCHEDULES
+  import Synchronization
+
   /// A count at which threads of a schedule wait.
   package final class WaitableCount: Sendable {
     private let count = Atomic<UInt32>(0)
