@@ -23,18 +23,16 @@ package struct StagedFile: ~Copyable, Sendable {
 
   deinit {
     guard let temporary, forkCount == ProcessIdentity.forkCount else { return }
-    do throws(Errno) {
-      try temporary.remove(in: handle)
-    } catch {
-      // The file stays, unlocked, for the next scan, and its name is not used again.
-    }
+    // If that fails the file stays, unlocked, for the next scan, and its name is not used again.
+    do throws(Errno) { try temporary.remove(in: handle) } catch {}
   }
 
   /// Makes a temporary and locks it before a scan can take it for one that was left behind.
   package static func named(
     in handle: DirectoryHandle, permissions: UInt32
   ) throws(Errno) -> StagedFile {
-    while true {
+    // More than a few scans do not come between. Not for ever, should every lock be refused.
+    for _ in 0..<100 {
       let name = TemporaryName(in: handle)
       do throws(Errno) {
         let descriptor = try handle.create(name.fileName, permissions: permissions)
@@ -46,6 +44,7 @@ package struct StagedFile: ~Copyable, Sendable {
         // See `TemporaryName.taken`.
       }
     }
+    throw .wouldBlock
   }
 
   /// Adds bytes to the content.

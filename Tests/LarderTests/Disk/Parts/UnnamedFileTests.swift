@@ -30,6 +30,13 @@ struct `A store whose unnamed file cannot be linked` {
     _ = consume file
   }
 
+  @Test func `fails if every lock is refused, and leaves nothing`() throws {
+    let cache = try scene.open { $0.durability = .durable }
+    scene.faults.plan(.errno(.wouldBlock), for: .flock, onwards: true)
+    #expect(throws: CacheError.self) { try cache.store([65], forKey: "a") }
+    #expect(try scene.names.isEmpty)
+  }
+
   @Test func `makes the directory again that was removed meanwhile`() throws {
     let cache = try scene.open()
     let (path, folder) = (scene.path, scene.directory.path)
