@@ -406,9 +406,10 @@
         return [step(.delete, false, nil)]
       case .found(let value):
         if isOnly { return [step(.take(value), false, nil)] }
-        // It may be the value in memory of a file that another process has removed.
+        // It may be the value in memory of a file that another process has removed, for which an
+        // exclusive cache does not look.
         let cache = call.cache.map { scene.caches[$0] }
-        if cache?.isDisk == false, cache?.coherence != .strict {
+        if cache?.isDisk == false, cache?.coherence != .strict || cache?.mode == .exclusive {
           return [step(.delete, false, nil)]
         }
         // A value that waits to be written is not visible to other processes.
