@@ -73,9 +73,6 @@ extension HTTPCache {
       if let bytes { return Self(Array(bytes[range.clamped(to: bytes.indices)])) }
       return place.map { Self($0, $1.dropFirst(range.lowerBound).prefix(range.count)) } ?? self
     }
-
-    /// Returns a stream that throws if it is not of a length, or a body that is no stream.
-    func counted(_ length: Int?) -> Self { stream == nil ? self : Self(byteCount: length, self) }
   }
 
   /// What is wrong with a body.

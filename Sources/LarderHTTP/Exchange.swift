@@ -54,7 +54,7 @@ struct Exchange: Sendable {
     let isPart = request.fields.contains("range")
     guard request.isPlain, usable != nil || !isPart else { return try await passBy() }
     let shares = mayWait && !isPart && !request.isPersonal
-    switch await cache.flights.join(request, key, variant, shares, after: endCount) {
+    switch await cache.flights.join(self, shares, after: endCount) {
     case .asks(let flight): return try await ask(flight)
     case .looks(let again): (waits, mayWait) = (waits + [reason], again && waits.count < 3)
     case .fails(let error):
@@ -92,7 +92,7 @@ struct Exchange: Sendable {
   /// Asks the origin for what was served stale, unless another request does. It answers nobody.
   private func refresh() {
     Task { [self] in
-      let turn = await cache.flights.join(request, key, variant, true, after: nil)
+      let turn = await cache.flights.join(self, true, after: nil)
       guard case .asks(let flight) = turn else { return }
       var own = self
       own.usable?.body = nil
@@ -104,7 +104,7 @@ struct Exchange: Sendable {
   mutating func passBy() async throws -> Response {
     if reason != .method, request.control.has("only-if-cached") { return refusal }
     isAlone = true
-    return try await ask(await cache.flights.start(key, variant, isShared: false))
+    return try await ask(await cache.flights.start(self, isShared: false))
   }
 
   /// Asks the origin, or answers with what is stored if the origin fails and that may answer.

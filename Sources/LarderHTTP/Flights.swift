@@ -27,9 +27,6 @@ actor Flights {
     var waiters: [UInt64: (request: Request, continuation: CheckedContinuation<Turn, Never>)] = [:]
     /// Ends the wait of all when the limit is reached.
     var timer: Task<Void, any Error>?
-
-    /// Whether a request may wait for the response, as far as is known.
-    func suits(_ asker: Request) -> Bool { isShared && variant.fits(asker) }
   }
 
   private(set) var flights: [UInt64: Flight] = [:]
@@ -43,24 +40,21 @@ actor Flights {
   nonisolated let endCount = Atomic<UInt64>(0)
   /// The count at the last end of a flight, for URLs by their hash.
   private var lastEnds = [UInt64](repeating: 0, count: 1024)
-  private let limit: Duration
-
-  init(limit: Duration) { self.limit = limit }
 
   /// Starts a flight, or waits for one that another request has started.
   ///
   /// - Parameters:
-  ///   - variant: What it asks for, as far as the stored marker tells.
+  ///   - asker: The request, and what it asks for as far as the stored marker tells.
   ///   - shares: Whether it may wait, and others for it.
   ///   - count: The flights that had ended when it looked for a stored response, to look again if
   ///     one of the URL has since; nil for a refresh, which never waits.
-  func join(
-    _ request: Request, _ key: String, _ variant: Variant, _ shares: Bool, after count: UInt64?
-  ) async -> Turn {
+  func join(_ asker: Exchange, _ shares: Bool, after count: UInt64?) async -> Turn {
+    let (key, limit) = (asker.key, asker.cache.configuration.collapseLimit)
     let isShared = shares && (count == nil || lone[key].map { $0 <= .now } ?? true)
     if isShared, lastEnds[key.hashValue & 1023] > count ?? .max { return .looks(mayWait: true) }
-    let match = isShared ? ids[key]?.first { flights[$0]?.suits(request) ?? false } : nil
-    guard let match else { return .asks(start(key, variant, isShared: isShared)) }
+    let open = ids[key]?.filter { isShared && flights[$0]?.isShared == true } ?? []
+    let match = open.first { flights[$0]?.variant.fits(asker.request) == true }
+    guard let match else { return .asks(start(asker, isShared: isShared)) }
     // Also if nobody waits: what stands still keeps no refresh and no other response back.
     if flights[match]?.timer == nil {
       flights[match]?.timer = Task {
@@ -70,22 +64,22 @@ actor Flights {
       }
     }
     if count == nil { return .looks(mayWait: false) }
-    guard limit > .zero else { return .asks(start(key, variant, isShared: true)) }
+    guard limit > .zero else { return .asks(start(asker, isShared: true)) }
     let id = UInt64.random(in: .min ... .max)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         if Task.isCancelled { return continuation.resume(returning: .fails(CancellationError())) }
-        flights[match]?.waiters[id] = (request, continuation)
+        flights[match]?.waiters[id] = (asker.request, continuation)
       }
     } onCancel: {
       Task { await self.release(match, .fails(CancellationError())) { waiter, _ in waiter == id } }
     }
   }
 
-  func start(_ key: String, _ variant: Variant, isShared: Bool) -> UInt64 {
+  func start(_ asker: Exchange, isShared: Bool) -> UInt64 {
     lastID += 1
-    flights[lastID] = Flight(key: key, isShared: isShared, variant: variant)
-    ids[key, default: []].append(lastID)
+    flights[lastID] = Flight(key: asker.key, isShared: isShared, variant: asker.variant)
+    ids[asker.key, default: []].append(lastID)
     return lastID
   }
 

@@ -78,7 +78,7 @@ public final class HTTPCache: Sendable {
   let entries: Cache<Stored>
   /// The bodies that are entries of their own, as far as memory takes them.
   let bodies: Cache<[UInt8]>
-  let flights: Flights
+  let flights = Flights()
   let counters = ForkSafeMutex(Statistics())
   private let lastTime = ForkSafeMutex((time: Timestamp(seconds: 0), at: ContinuousClock.now))
 
@@ -89,7 +89,7 @@ public final class HTTPCache: Sendable {
     var storage = configuration.storage
     storage.disk.extending = .off
     storage.memoryCostLimit = storage.memoryCostLimit.map { $0 / 2 }
-    (self.configuration, flights) = (configuration, Flights(limit: configuration.collapseLimit))
+    self.configuration = configuration
     entries = try Cache(directory: directory, coder: .entry, configuration: storage)
     storage.memoryEntryCostLimit = .bytes(Body.pieceSize)
     bodies = try Cache(directory: directory, coder: .bytes, configuration: storage)

@@ -102,7 +102,7 @@ extension HTTPCache {
       // A coding that is not undone would be taken for the content. Source: RFC 9112, 6.1.
       let isPlain = fields.members(of: "transfer-encoding").allSatisfy("chunked".equalsIgnoringCase)
       if !isGood || !isPlain || !(200...999).contains(status) { self = Self(status: 502) }
-      if hasBody { body = body.counted(told ?? count) }
+      if hasBody, body.stream != nil { body = Body(byteCount: told ?? count, body) }
     }
 
     /// The fields that describe a body.

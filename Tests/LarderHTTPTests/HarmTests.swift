@@ -150,28 +150,28 @@ struct `Harm to others` {
   func `a request that stands still ends refreshes no longer than others wait`(
     _ limit: Duration
   ) async throws {
-    let flights = Flights(limit: limit)
-    let any = Variant(lines: [])
-    guard case .asks = await flights.join(Self.request, "a", any, true, after: .max) else {
+    let scene = try Scene { $0.collapseLimit = limit }
+    let flights = scene.cache.flights
+    guard case .asks = await flights.join(Self.request, in: scene, after: .max) else {
       Issue.record("does not ask")
       return
     }
     try await reaching("a refresh") {
-      let turn = await flights.join(Self.request, "a", any, true, after: nil)
+      let turn = await flights.join(Self.request, in: scene, after: nil)
       return if case .asks = turn { true } else { false }
     }
   }
 
   @Test func `one refresh runs at once, also if no request waits for another one`() async throws {
-    let flights = Flights(limit: .zero)
-    let any = Variant(lines: [])
-    guard case .asks = await flights.join(Self.request, "a", any, true, after: nil),
-      case .asks = await flights.join(Self.request, "a", any, true, after: .max)
+    let scene = try Scene { $0.collapseLimit = .zero }
+    let flights = scene.cache.flights
+    guard case .asks = await flights.join(Self.request, in: scene, after: nil),
+      case .asks = await flights.join(Self.request, in: scene, after: .max)
     else {
       Issue.record("does not ask")
       return
     }
-    let turn = await flights.join(Self.request, "a", any, true, after: nil)
+    let turn = await flights.join(Self.request, in: scene, after: nil)
     guard case .looks(mayWait: false) = turn else {
       Issue.record("\(turn)")
       return

@@ -70,6 +70,15 @@ final class Scene: Sendable {
 
 struct OriginIsDown: Error {}
 
+extension Flights {
+  /// Joins for a request whose response is not known to vary.
+  func join(_ request: HTTPCache.Request, in scene: Scene, after count: UInt64?) async -> Turn {
+    let asker = Exchange(
+      cache: scene.cache, request: request, forwarding: scene.origin, key: request.key)
+    return await join(asker, true, after: count)
+  }
+}
+
 /// What an origin answers.
 struct Reply: Sendable {
   var status = 200

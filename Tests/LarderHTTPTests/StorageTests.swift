@@ -414,7 +414,7 @@ struct `Requests at once` {
     #expect(try await scene.get().status == status)
     let request = HTTPCache.Request(authority: "example.org", target: "/a")
     let flights = scene.cache.flights
-    let turn = await flights.join(request, request.key, Variant(lines: []), true, after: .max)
+    let turn = await flights.join(request, in: scene, after: .max)
     guard case .asks(let flight) = turn else {
       Issue.record("\(turn)")
       return
@@ -577,15 +577,15 @@ struct `Requests at once` {
   }
 
   @Test(.watched) func `one refresh runs, also if the last one was not stored`() async throws {
-    let flights = Flights(limit: .seconds(3600))
-    let (request, any) = (HTTPCache.Request(authority: "a", target: "/"), Variant(lines: []))
+    let scene = try Scene { $0.collapseLimit = .seconds(3600) }
+    let (flights, request) = (scene.cache.flights, HTTPCache.Request(authority: "a", target: "/"))
     for _ in 1...2 {
-      let turn = await flights.join(request, "a", any, true, after: nil)
+      let turn = await flights.join(request, in: scene, after: nil)
       guard case .asks(let flight) = turn else {
         Issue.record("\(turn)")
         return
       }
-      let next = await flights.join(request, "a", any, true, after: nil)
+      let next = await flights.join(request, in: scene, after: nil)
       guard case .looks(mayWait: false) = next else {
         Issue.record("\(next)")
         return
