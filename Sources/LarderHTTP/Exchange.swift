@@ -39,7 +39,7 @@ struct Exchange: Sendable {
       switch policy.action(for: request, stored: usable?.stored, at: time) {
       case .serve: return serve(at: time)
       case .serveStaleAndRefresh: return serve(at: time, refreshes: request.method == "GET")
-      case .gatewayTimeout: return refusal
+      case .gatewayTimeout: return try await passBy()
       case .validate, .forward: if let answer = try await fetch(after: endCount) { return answer }
       }
     }
@@ -64,9 +64,6 @@ struct Exchange: Sendable {
     }
     return nil
   }
-
-  /// The answer to a request that must not be forwarded.
-  private var refusal: Response { said("detail=only-if-cached", Response(status: 504)) }
 
   func serve(at time: Timestamp, refreshes: Bool = false, _ status: Int? = nil) -> Response {
     if refreshes { refresh() }
@@ -102,7 +99,8 @@ struct Exchange: Sendable {
 
   /// Asks the origin what is not asked on behalf of others, with the client's own conditions.
   mutating func passBy() async throws -> Response {
-    if reason != .method, request.control.has("only-if-cached") { return refusal }
+    let isForbidden = reason != .method && request.control.has("only-if-cached")
+    if isForbidden { return said("detail=only-if-cached", Response(status: 504)) }
     isAlone = true
     return try await ask(await cache.flights.start(self, isShared: false))
   }

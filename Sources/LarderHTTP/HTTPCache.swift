@@ -80,6 +80,8 @@ public final class HTTPCache: Sendable {
   let bodies: Cache<[UInt8]>
   let flights = Flights()
   let counters = ForkSafeMutex(Statistics())
+  /// When the disk last refused to let go of URLs, by their hash: what came before is not used.
+  let refusals = ForkSafeMutex([Timestamp](repeating: Timestamp(seconds: 0), count: 1024))
   private let lastTime = ForkSafeMutex((time: Timestamp(seconds: 0), at: ContinuousClock.now))
 
   /// Opens a cache in a directory, and makes the directory if it does not exist.
@@ -119,13 +121,19 @@ public final class HTTPCache: Sendable {
   ///
   /// - Parameter url: An absolute URL, such as ``Request/url``.
   /// - Returns: Whether there was something.
-  /// - Throws: `CacheError`, as `Cache.remove(forKey:)` does.
+  /// - Throws: `CacheError`, as `Cache.remove(forKey:)` does. This object then serves none of it.
   @discardableResult public func invalidate(_ url: String) async throws(CacheError) -> Bool {
     let text = "GET \(URLReference(url)?.text ?? url)"
     await flights.invalidate(text)
-    let place = CacheKey(text)
-    // To its end also in a cancelled task: a request that has changed the origin must not leave it.
-    let old = try await entries.disk.executor.run("remove", toEnd: true, entries.removeValue, place)
+    let (disk, place, time) = (entries.disk, CacheKey(text), now)
+    let old: Stored?
+    do throws(CacheError) {
+      // To its end also in a cancelled task: a request that has changed the origin must not leave it.
+      old = try await disk.executor.run("remove", toEnd: true, entries.removeValue, place)
+    } catch {
+      refusals.withLock { $0[text.hashValue & 1023] = time }
+      throw error
+    }
     try await removeBody(of: old)
     return old != nil
   }

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 
 extension Exchange {
   /// Finds what is stored for the request, with its body. A failure of the disk counts as nothing.
@@ -16,7 +17,9 @@ extension Exchange {
         let isOutdated = stored.outdated.map { $0 >= found.received } ?? false
         stored = isOutdated ? found.with(outdated: stored.outdated) : found
       }
-      guard stored.key == key, stored.variant == variant, !policy.excludes(stored) else { return }
+      guard stored.key == key, stored.variant == variant, !policy.excludes(stored),
+        stored.received > cache.refusals.withLock({ $0[key.hashValue & 1023] })
+      else { return }
       usable = try await body(of: stored).map { (stored, $0, place) }
       if usable != nil { reason = .stale }
     } catch {
@@ -44,11 +47,11 @@ extension Exchange {
     var rest = stored.content == usable?.stored.content ? nil : stored
     let isDone = await cache.countingFailure {
       guard await cache.flights.isWanted(flight) else { return }
-      let place = try await place(for: stored)
+      let expiry = cache.expiry(of: stored, policy)
+      let place = try await place(for: stored, expiry)
       let old = try await cache.entries.value(forKey: place) ?? usable?.stored
       // What was asked for later has come before: it stays.
       let isLate = old.map { $0.sent > stored.sent && $0.received <= cache.now } ?? false
-      let expiry = cache.expiry(of: stored, policy)
       if !isLate { try await cache.store(stored, place, expiry) }
       // An invalidation since the first look removes first and sees this response, or this look
       // sees the invalidation.
@@ -65,12 +68,11 @@ extension Exchange {
   }
 
   /// Returns the key for a response. If it varies, stores the marker before, for as long as any.
-  private func place(for stored: Stored) async throws(CacheError) -> CacheKey {
+  private func place(for stored: Stored, _ expiry: Timestamp) async throws(CacheError) -> CacheKey {
     let place = CacheKey(key)
     guard !stored.variant.lines.isEmpty else { return place }
     let current = try await cache.entries.read(forKey: place)
     let marker = await cache.flights.marker(for: stored, stored: current?.value)
-    let expiry = cache.expiry(of: stored, policy)
     let isKept = current?.value.content == marker.content && current?.expiry ?? expiry >= expiry
     if !isKept { try await cache.store(marker, place, expiry) }
     return CacheKey(stored.variant, of: marker)

@@ -1,4 +1,5 @@
 import Foundation
+import LarderSystem
 import LarderTestSupport
 import Synchronization
 import Testing
@@ -355,6 +356,71 @@ struct `Harm to others` {
     }
     for name in ["etag", "date", "vary"] { #expect(answer.fields.contains(name), "\(name)") }
     #expect(scene.requests.count == 1)
+  }
+
+  // MARK: Disks
+
+  @Test(arguments: [fresh, varying("max-age=60, stale-if-error=600")], [true, false])
+  func `9111, 4.4: what the disk does not let go is not served`(
+    _ fields: HTTPCache.Fields, _ isTold: Bool
+  ) async throws {
+    let faults = FaultInjector()
+    let scene = try Scene([Reply(200, fields), Reply(200, fields)]) {
+      $0.storage.disk.faults = faults
+    }
+    for target in ["/a", "/b"] { _ = try await scene.get(target: target).body.text }
+    scene.clock.advance(by: .seconds(1))
+    for call in [SystemCall.unlinkat, .renameat] {
+      faults.plan(.errno(.readOnlyFileSystem), for: call, onwards: true)
+    }
+    let count = scene.cache.statistics.notKept
+    if isTold {
+      await #expect(throws: CacheError.self) { try await scene.cache.invalidate(Self.url) }
+    } else {
+      let change = HTTPCache.Request(method: "PUT", authority: "example.org", target: "/a")
+      #expect(try await scene.respond(change).status == 200)
+      #expect(scene.cache.statistics.notKept == count + 1)
+    }
+    // Nor if the origin fails, nor if another response to it cannot be stored.
+    scene.add(.failure)
+    await #expect(throws: OriginIsDown.self) { try await scene.get() }
+    for _ in 1...2 {
+      scene.clock.advance(by: .seconds(1))
+      scene.add(Reply(200, fields))
+      let before = scene.requests.count
+      #expect(try await scene.get().body.text == "body \(before + 1)")
+    }
+    #expect(try await scene.get(target: "/b").body.text == "body 2")
+    // What comes when the disk is well again is stored, and served.
+    faults.reset()
+    let last = scene.requests.count + 1
+    scene.add(Reply(200, fields))
+    for _ in 1...2 {
+      scene.clock.advance(by: .seconds(1))
+      #expect(try await scene.get().body.text == "body \(last)")
+    }
+    #expect(scene.requests.count == last)
+  }
+
+  @Test func `what the disk does not let go is not served, however many URLs that are`()
+    async throws
+  {
+    let faults = FaultInjector()
+    let scene = try Scene { $0.storage.disk.faults = faults }
+    let targets = (1...1100).map { "/\($0)" }
+    for target in targets {
+      scene.add(Reply(200, fresh))
+      _ = try await scene.get(target: target).body.text
+    }
+    scene.clock.advance(by: .seconds(1))
+    faults.plan(.errno(.ioError), for: .unlinkat, onwards: true)
+    for target in targets {
+      await #expect(throws: CacheError.self) {
+        try await scene.cache.invalidate("http://example.org\(target)")
+      }
+    }
+    for target in targets { _ = try await scene.get(target: target).body.text }
+    #expect(scene.requests.count == 2200)
   }
 
   // MARK: Times
