@@ -126,16 +126,15 @@ public final class HTTPCache: Sendable {
     let text = "GET \(URLReference(url)?.text ?? url)"
     await flights.invalidate(text)
     let (disk, place, time) = (entries.disk, CacheKey(text), now)
-    let old: Stored?
     do throws(CacheError) {
       // To its end also in a cancelled task: a request that has changed the origin must not leave it.
-      old = try await disk.executor.run("remove", toEnd: true, entries.removeValue, place)
+      let old = try await disk.executor.run("remove", toEnd: true, entries.removeValue, place)
+      try await removeBody(of: old)
+      return old != nil
     } catch {
       refusals.withLock { $0[text.hashValue & 1023] = time }
       throw error
     }
-    try await removeBody(of: old)
-    return old != nil
   }
 
   /// Makes every stored response of a URL stale, so that its next use asks the origin whether it is

@@ -97,9 +97,6 @@ extension HTTPCache.Policy {
   /// The methods that change nothing. Any other one may. Source: RFC 9110, 9.2.1, and the registry.
   static let safeMethods = "GET HEAD OPTIONS TRACE PROPFIND REPORT SEARCH QUERY".split { $0 == " " }
 
-  /// The statuses whose meaning for a cache this one knows. Source: RFC 9110, 15.
-  private static let understoodStatuses = [200...206, 300...308, 400...417, 421...426, 500...505]
-
   /// Returns what to do with a response. Source: RFC 9111, 3, 4.3.3 to 4.4.
   ///
   /// - Parameters:
@@ -121,10 +118,12 @@ extension HTTPCache.Policy {
     }
     switch (request.method, previous) {
     case ("GET", let previous?) where status == 304:
-      // Another tag, or one where none was, is that of another response, so it updates nothing.
-      // Source: RFC 9111, 4.3.4.
-      let tags = [previous.fields["etag"] ?? "", fields["etag"]].compactMap { $0?.opaqueTag }
-      return Set(tags).count > 1 ? .renew(previous, isKept: false) : updated(previous)
+      // Another tag or, without one, another date is that of another response, and updates nothing.
+      // A weak tag means the strong one too. Source: RFC 9111, 4.3.4.
+      let (own, date) = (previous.fields["etag"] ?? "", previous.lastModified)
+      let isTag = fields["etag"].map { $0 == own || $0 == "W/\(own)" }
+      let isSame = isTag ?? (fields.seconds("last-modified", at: now.seconds) ?? date == date)
+      return isSame ? updated(previous) : .renew(previous, isKept: false)
     case ("GET", _):
       let new = stored(status, fields, .bytes([]), request, sent, now)
       if let new, !request.fields.contains("range"), isStorable(new, request) { return .store(new) }
@@ -162,7 +161,9 @@ extension HTTPCache.Policy {
   /// Whether a response may be stored, and could be used again. Source: RFC 9111, 3.
   private func isStorable(_ stored: Stored, _ request: Request) -> Bool {
     let (rules, isExplicit) = (stored.rules(self).directives, stored.lifetime(self).isExplicit)
-    let isUnderstood = Self.understoodStatuses.contains { $0.contains(stored.status) }
+    // The statuses whose meaning for a cache this one knows. Source: RFC 9110, 15.
+    let isUnderstood = [200...206, 300...308, 400...417, 421...426, 500...505]
+      .contains { $0.contains(stored.status) }
     let isForbidden =
       !(200...599).contains(stored.status) || [206, 304].contains(stored.status) || request.hasBody
       || request.control.has("no-store")

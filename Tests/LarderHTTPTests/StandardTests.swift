@@ -129,6 +129,47 @@ extension `The letter of the standards` {
       "4.3.4: a 304 with the same tag, but weak", get(.origin, fresh(("ETag", "\"a\""))),
       get(.validated, ["ETag": "W/\"a\""], status: 304, after: 61, gives: 200), get(.cached)),
     Case(
+      "4.3.4: a 304 with a strong tag where a weak one is stored",
+      get(.origin, fresh(("ETag", "W/\"a\""), ("A", "1"))),
+      get(.validated, ["ETag": "\"a\"", "A": "2"], status: 304, after: 61, gives: 200, ["a": "1"]),
+      get(.origin)),
+    Case(
+      "4.3.4: a 304 with an older date of change",
+      get(.origin, fresh(("Last-Modified", date(-9)), ("A", "1"))),
+      get(
+        .validated, ["Last-Modified": date(-99), "A": "2"], status: 304, after: 61, gives: 200,
+        ["a": "1", "last-modified": date(-9)]),
+      get(.origin)),
+    Case(
+      "4.3.4: a 304 with a newer date of change",
+      get(.origin, fresh(("Last-Modified", date(-9)), ("A", "1"))),
+      get(
+        .validated, ["Last-Modified": date(-5), "A": "2"], status: 304, after: 61, gives: 200,
+        ["a": "1"]),
+      get(.origin)),
+    Case(
+      "4.3.4: a 304 with another date of change and no tag",
+      get(.origin, fresh(("ETag", "\"a\""), ("Last-Modified", date(-9)), ("A", "1"))),
+      get(
+        .validated, ["Last-Modified": date(-5), "A": "2"], status: 304, after: 61, gives: 200,
+        ["a": "1"]),
+      get(.origin)),
+    Case(
+      "4.3.4: a 304 with another date of change and the same tag",
+      get(.origin, fresh(("ETag", "\"a\""), ("Last-Modified", date(-9)))),
+      get(
+        .validated, ["ETag": "\"a\"", "Last-Modified": date(-5)], status: 304, after: 61,
+        ["last-modified": date(-5)]),
+      get(.cached)),
+    Case(
+      "4.3.4: a 304 with the same date in another form, and one that is none",
+      get(.origin, fresh(("Last-Modified", "Tue, 14 Nov 2023 21:13:20 GMT"))),
+      get(
+        .validated, ["Last-Modified": "Tue Nov 14 21:13:20 2023"], status: 304, after: 61,
+        gives: 200),
+      get(.cached),
+      get(.validated, ["Last-Modified": "x"], status: 304, after: 61, gives: 200), get(.cached)),
+    Case(
       "4.3.5: HEAD without validators freshens if the length is the same", get(.origin, fresh()),
       get(.origin, fresh(("Content-Length", "6")), after: 61, method: "HEAD"), get(.cached)),
     Case(
