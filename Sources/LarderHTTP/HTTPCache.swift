@@ -127,7 +127,7 @@ public final class HTTPCache: Sendable {
     await flights.invalidate(text)
     let (disk, place, time) = (entries.disk, CacheKey(text), now)
     do throws(CacheError) {
-      // To its end also in a cancelled task: a request that has changed the origin must not leave it.
+      // To its end also in a cancelled task: a request that changed the origin must not leave it.
       let old = try await disk.executor.run("remove", toEnd: true, entries.removeValue, place)
       try await removeBody(of: old)
       return old != nil

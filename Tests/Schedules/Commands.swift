@@ -38,6 +38,7 @@
       if let share = value(of: "--neighbours", in: arguments).flatMap({ Int($0) }) {
         explorer.neighbourShare = share
       }
+      explorer.isForChange = arguments.contains("--changed")
       explorer.isFine = arguments.contains("--fine")
       explorer.stopFile = value(of: "--until", in: arguments)
       explorer.isTwice = arguments.contains("--twice")

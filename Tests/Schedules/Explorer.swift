@@ -42,6 +42,10 @@
     /// The share of plain scenes that are rare ones or their neighbours.
     var neighbourShare = 50
     private(set) var rare: RareScenes
+    /// Whether the lines that were changed are explored, which call ``Scheduler/reachChange()``.
+    var isForChange = false
+    /// The scenes that come to these lines, and how often each was explored.
+    private var near: [(scene: Scene, count: Int)] = []
     /// The new meetings in the last trial.
     private var lastGain: [Int] = []
     /// How many sweeps there were, and the cuts that their scenes had.
@@ -119,6 +123,7 @@
     /// operations meets every setting, until all have, with few orders each. The others are plain
     /// ones, known ones and their neighbours, more around pairs, and those of the grammar.
     mutating func explore() {
+      if isForChange { return exploreChange() }
       var generator = SeededGenerator(seed)
       var pairs = PairScenes(seed: seed, table)
       var plain = PlainScenes(seed: seed)
@@ -155,6 +160,79 @@
           exploreRounds(scene, &generator)
         } else {
           sweep(scene, &generator)
+        }
+      }
+    }
+
+    /// Explores the scenes that come to lines which were changed, and their neighbours, above all
+    /// in orders that stop a thread there.
+    private mutating func exploreChange() {
+      var generator = SeededGenerator(seed)
+      var (pairs, plain) = (PairScenes(seed: seed, table), PlainScenes(seed: seed))
+      for scene in corpus.shuffled(using: &generator) where !isOver { probe(scene, &generator) }
+      while !isOver {
+        var grammar = Grammar(seed: generator.next() % 1_000_000_000)
+        if near.isEmpty || generator.once(in: 6) {
+          let other = generator.once(in: 2) ? pairs.make() : grammar.make()
+          probe(generator.once(in: 2) ? plain.make() : other, &generator)
+          continue
+        }
+        let some = (0..<3).map { _ in generator.below(near.count) }
+        guard let index = some.min(by: { near[$0].count < near[$1].count }) else { continue }
+        near[index].count += 1
+        var scene = near[index].scene
+        if generator.once(in: 3) {
+          scene = grammar.neighbour(of: scene)
+          if !probe(scene, &generator) { continue }
+        }
+        if scene.mayBeginAnew, generator.once(in: 3) {
+          sweep(scene, &generator)
+        } else {
+          exploreNear(scene, &generator)
+        }
+      }
+    }
+
+    /// Keeps a scene that comes to a changed line, the shortest if there are many.
+    @discardableResult
+    private mutating func probe(_ scene: Scene, _ generator: inout SeededGenerator) -> Bool {
+      if unwanted.contains(where: scene.text.contains) || !scene.isJudgeable { return false }
+      let strategy = Strategy.priorities(depth: 2, length: 100)
+      let verdict = run(Trial(strategy, seed: generator.next() % 1_000_000, scene))
+      guard !verdict.outcome.changes.isEmpty else { return false }
+      if near.contains(where: { $0.scene == scene }) { return true }
+      if near.count < 200 {
+        near.append((scene, 0))
+      } else if let index = near.indices.max(by: { near[$0].scene.length < near[$1].scene.length }),
+        near[index].scene.length > scene.length
+      {
+        near[index] = (scene, 0)
+      }
+      return true
+    }
+
+    /// Explores a scene in orders that stop a thread about where it comes to a changed line.
+    private mutating func exploreNear(_ scene: Scene, _ generator: inout SeededGenerator) {
+      var cuts: [Strategy.Cut] = []
+      var length = 100
+      for _ in 0..<12 where !isOver {
+        var strategy = Self.anyStrategy(&generator, length: length)
+        if !cuts.isEmpty, generator.below(4) > 0 {
+          var some = [generator.pick(cuts)]
+          if generator.once(in: 3) { some.append(generator.pick(cuts)) }
+          strategy = .cuts(some)
+        }
+        let verdict = run(Trial(strategy, seed: generator.next() % 1_000_000, scene))
+        if verdict.kind != nil { return }
+        let (passed, changes) = (verdict.outcome.passed, verdict.outcome.changes)
+        length = max(length / 2, verdict.outcome.choiceCount)
+        if changes.isEmpty { continue }
+        let (thread, count) = generator.pick(changes)
+        let before = passed.prefix(count).count { $0.thread == thread }
+        cuts = (-3...6).map { Strategy.Cut(thread: thread, point: max(1, before + $0)) }
+        if let other = passed.last(where: { $0.thread != thread && !$0.isPlumbing }) {
+          let count = passed.count { $0.thread == other.thread }
+          cuts.append(Strategy.Cut(thread: other.thread, point: 1 + generator.below(count)))
         }
       }
     }

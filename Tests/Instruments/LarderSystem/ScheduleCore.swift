@@ -75,6 +75,8 @@
     private var places: [Int] = []
     /// The last schedule that came to each place.
     private var entered = [Int](repeating: 0, count: Scheduler.placeCount)
+    /// Where threads have come to what is being explored: how many points had been passed.
+    private var changes: [(thread: Int, passedCount: Int)] = []
     private var processCount = 0
     private var firstProcess = 0
     private var isEndless = false
@@ -107,6 +109,7 @@
       visits.removeAll(keepingCapacity: true)
       meetings.removeAll(keepingCapacity: true)
       places.removeAll(keepingCapacity: true)
+      changes.removeAll(keepingCapacity: true)
       longestSpin = ("", 0)
       (idlePoints, mostIdlePoints) = (0, 0)
       (runnable, nextDeadline, idleTime) = (0, nil, 0)
@@ -133,6 +136,7 @@
       outcome.passed = passed
       outcome.meetings = meetings
       outcome.places = places
+      outcome.changes = changes
       outcome.traceHash = hash
       outcome.preemptionCount = preemptionCount
       running = nil
@@ -244,6 +248,12 @@
       if entered[place] == number { return }
       entered[place] = number
       places.append(place)
+    }
+
+    /// Notes that the running thread has come to what is being explored.
+    mutating func reachChange() {
+      guard !isQuiet, changes.count < 64, let running else { return }
+      changes.append((running, passed.count))
     }
 
     /// Counts the points that a thread passes without a wait and without a system call.

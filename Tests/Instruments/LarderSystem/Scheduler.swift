@@ -43,6 +43,9 @@
       package var meetings: [Int] = []
       /// The places in the sources that were come to, each a number below ``Scheduler/placeCount``.
       package var places: [Int] = []
+      /// The threads that came to what is being explored, and how many points had been passed, of
+      /// this round or one before it.
+      package var changes: [(thread: Int, passedCount: Int)] = []
     }
 
     /// A point that a thread has passed, and what it reached there: 0 for nothing that another
@@ -253,6 +256,10 @@
     static var number: Int { core.withLock { $0.number } }
 
     /// Keeps the running thread from being interrupted, while a scene is prepared or judged.
+    /// Notes that the running thread has come to a line that is being explored, as one that was
+    /// changed.
+    package static func reachChange() { if isActive { core.withLock { $0.reachChange() } } }
+
     package static func setQuiet(_ isQuiet: Bool) { core.withLock { $0.isQuiet = isQuiet } }
 
     /// Begins another round of a scene's threads.
