@@ -162,11 +162,12 @@ extension WriteBehind {
     let name = request.subject.name
     var held = request
     held.isWanted = { [self] in self[name] == nil && request.isWanted?() != false }
+    var isSecondLook = false
     while true {
       writeAll(of: name)
       if try engine.touch(held, revives: revives, identity) { return true }
-      // Otherwise another value was accepted after that one was written.
-      if self[name] == nil { return false }
+      // Another value may have been accepted after that one was written, and be written by now.
+      if self[name] == nil, exchange(&isSecondLook, with: true) { return false }
     }
   }
 }
