@@ -261,10 +261,11 @@ extension DirectoryHandle {
   /// Returns the number of bytes that the caller may still write. Corresponds to `fstatvfs`.
   ///
   /// Uses `f_bavail`, which excludes the blocks reserved for root, because the caller cannot use
-  /// those.
+  /// those. A file system without sizes, as ramfs and some in user space, is never full.
   package func freeByteCount() throws(Errno) -> UInt64 {
     var buffer = statvfs()
     _ = try system(.fstatvfs, faults) { unsafe fstatvfs(raw, &buffer) }
+    if buffer.f_blocks == 0 { return .max }
     // Saturating, because the values of a file system in user space need not make sense.
     return UInt64(buffer.f_bavail).multipliedSaturating(by: UInt64(buffer.f_frsize))
   }

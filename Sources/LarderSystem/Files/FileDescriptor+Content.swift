@@ -74,11 +74,14 @@ extension FileDescriptor {
       let rest = bytes.count - written
       let most = try faults?.limit(.write, to: rest) ?? rest
       let start = written
-      written += try system(.write, nil) {
+      let count = try system(.write, nil) {
         unsafe bytes.withUnsafeBytes { buffer in
           unsafe cWrite(rawValue, buffer.baseAddress.unsafelyUnwrapped + start, most)
         }
       }
+      // As a file system in user space may answer, each time.
+      if count == 0 { throw .ioError }
+      written += count
     }
   }
 

@@ -2,10 +2,11 @@ import LarderLibc
 
 /// A directory with a unique name in the temporary directory, removed when the object is released.
 ///
-/// A killed process leaves it.
+/// A killed process leaves it, and a forked child leaves it to its parent.
 package final class ScratchDirectory: Sendable {
   /// The absolute path.
   package let path: String
+  private let forkCount = ProcessIdentity.forkCount
 
   /// The temporary directory: that of `TMPDIR`, else `/tmp`.
   package static var parent: String {
@@ -26,7 +27,7 @@ package final class ScratchDirectory: Sendable {
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  deinit { remove() }
+  deinit { if forkCount == ProcessIdentity.forkCount { remove() } }
 
   /// Removes the directory and the files in it. A second call does nothing.
   ///

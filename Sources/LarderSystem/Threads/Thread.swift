@@ -94,9 +94,13 @@ func startSystemThread(_ body: @escaping @Sendable () -> Void) throws(Errno) {
   let result = unsafe pthread_create(
     &thread, &attributes,
     { argument in
-      // A thread of a library takes no signals, because they are for the host program.
+      // A thread of a library takes no signals, because they are for the host program, but those of
+      // its own faults: a blocked one ends the process without the host's report of the crash.
       var all = sigset_t()
       unsafe sigfillset(&all)
+      for signal in [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS] {
+        unsafe sigdelset(&all, signal)
+      }
       unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
       let opaque = unsafe argument.unsafelyUnwrapped
       unsafe Unmanaged<ThreadBody>.fromOpaque(opaque).takeRetainedValue().run()

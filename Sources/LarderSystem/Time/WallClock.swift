@@ -13,7 +13,7 @@ public struct WallClock: Sendable {
 
   /// The identity of one clock, shared by all its copies.
   private final class Identity: Sendable {
-    let lastUse = ForkSafeMutex<(directory: FileIdentity, time: Timestamp)?>(nil)
+    let lastUse = PerProcess { ForkSafeMutex<(directory: FileIdentity, time: Timestamp)?>(nil) }
   }
 
   /// Creates a clock from a function that returns the present time. Any thread may call it.
@@ -36,12 +36,12 @@ public struct WallClock: Sendable {
   /// Stamps run ahead of a clock that stands still, by a nanosecond each. A cache that opens the
   /// directory again with the same clock continues after the last stamp.
   package func remember(_ time: Timestamp, in directory: FileIdentity) {
-    identity.lastUse.withLock { $0 = (directory, time) }
+    identity.lastUse.own.value.withLock { $0 = (directory, time) }
   }
 
   /// Returns the remembered stamp for a directory.
   package func lastStamp(in directory: FileIdentity) -> Timestamp? {
-    identity.lastUse.withLock { $0?.directory == directory ? $0?.time : nil }
+    identity.lastUse.own.value.withLock { $0?.directory == directory ? $0?.time : nil }
   }
 
   /// Returns the present time.
@@ -104,9 +104,9 @@ public final class ManualClock: Sendable {
 }
 
 private final class Time: Sendable {
-  let now: Mutex<Timestamp>
+  let now: ForkSafeMutex<Timestamp>
 
   init(_ start: Timestamp) {
-    now = Mutex(start)
+    now = ForkSafeMutex(start)
   }
 }

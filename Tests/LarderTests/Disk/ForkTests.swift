@@ -316,6 +316,21 @@ extension `A fork` {
     }
   }
 
+  @Test func `a child leaves its parent's temporary directory`() async {
+    await #expect(processExitsWith: .success) {
+      var scratch: ScratchDirectory? = try ScratchDirectory("larder-test")
+      let path = scratch?.path ?? ""
+      let status = Fork.status {
+        scratch = nil
+        return true
+      }
+      #expect(status == 0)
+      #expect(FileManager.default.fileExists(atPath: path))
+      scratch = nil
+      #expect(!FileManager.default.fileExists(atPath: path))
+    }
+  }
+
   enum Going: String, Codable, CaseIterable { case returns, writes, fails }
 
   @Test(arguments: Going.allCases)

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 
@@ -11,6 +12,19 @@ import Testing
 struct `The executor` {}
 
 extension `The executor` {
+  @Test func `its threads take the signals of their own faults alone`() async {
+    let executor = IOExecutor(threadLimit: 1)
+    let taken = await withCheckedContinuation { continuation in
+      executor.submit {
+        var mask = sigset_t()
+        unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
+        let all = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS, SIGTERM, SIGCHLD, SIGINT]
+        continuation.resume(returning: all.filter { unsafe sigismember(&mask, $0) == 0 })
+      }
+    }
+    #expect(taken == [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS])
+  }
+
   @Test(arguments: [1, 2, 4])
   func `every job runs once, however many threads submit`(threadLimit: Int) async {
     let executor = IOExecutor(threadLimit: threadLimit)
