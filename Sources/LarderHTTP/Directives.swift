@@ -47,9 +47,8 @@ struct Directives: Sendable {
     } while !rest.isEmpty
     for (name, value) in members {
       let kind = Self.kinds[name]
-      if kind != .number, value == "?1" { add(name, nil) }
       if kind == .names, let names = value.unquoted { add(name, names) }
-      if kind == .number, Int(value) != nil { add(name, value) }
+      if kind == .number ? Int(value) != nil : value == "?1" { add(name, value) }
     }
   }
 

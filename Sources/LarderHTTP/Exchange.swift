@@ -89,11 +89,10 @@ struct Exchange: Sendable {
   /// Asks the origin for what was served stale, unless another request does. It answers nobody.
   private func refresh() {
     Task { [self] in
-      let turn = await cache.flights.join(self, true, after: nil)
-      guard case .asks(let flight) = turn else { return }
+      guard case .asks(let id) = await cache.flights.join(self, true, after: nil) else { return }
       var own = self
       own.usable?.body = nil
-      for try await _ in try await own.ask(flight).body {}
+      for try await _ in try await own.ask(id).body {}
     }
   }
 

@@ -144,9 +144,8 @@ extension String {
 extension Substring {
   /// The text without spaces and tabs at both ends.
   var trimmed: Substring {
-    func isSpace(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 }
-    let text = utf8.drop(while: isSpace)
-    return Substring(text.dropLast(text.reversed().prefix(while: isSpace).count))
+    let text = utf8.drop { $0 == 32 || $0 == 9 }
+    return Substring(text.dropLast(text.reversed().prefix { $0 == 32 || $0 == 9 }.count))
   }
 }
 

@@ -125,16 +125,14 @@ public final class HTTPCache: Sendable {
   @discardableResult public func invalidate(_ url: String) async throws(CacheError) -> Bool {
     let text = "GET \(URLReference(url)?.text ?? url)"
     await flights.invalidate(text)
-    let (disk, place, time) = (entries.disk, CacheKey(text), now)
-    do throws(CacheError) {
-      // To its end also in a cancelled task: a request that changed the origin must not leave it.
-      let old = try await disk.executor.run("remove", toEnd: true, entries.removeValue, place)
-      try await removeBody(of: old)
-      return old != nil
-    } catch {
-      refusals.withLock { $0[text.hashValue & 1023] = time }
-      throw error
-    }
+    let (place, time) = (CacheKey(text), now)
+    var isRefused = true
+    defer { if isRefused { refusals.withLock { $0[text.hashValue & 1023] = time } } }
+    // To its end also in a cancelled task: a request that has changed the origin must not leave it.
+    let old = try await entries.disk.executor.run("remove", toEnd: true, entries.removeValue, place)
+    isRefused = false
+    try await removeBody(of: old)
+    return old != nil
   }
 
   /// Makes every stored response of a URL stale, so that its next use asks the origin whether it is

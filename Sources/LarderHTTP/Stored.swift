@@ -194,9 +194,8 @@ extension HTTPCache.Stored {
   /// change before the response was made. Source: RFC 9110, 8.8.2.2 and 13.1.5.
   private func fulfils(_ condition: String?) -> Bool {
     guard let condition else { return true }
-    let isTag = condition.hasPrefix("\"")
-    return condition == fields[isTag ? "etag" : "last-modified"]
-      && (isTag || lastModified ?? .max < date)
+    if condition.hasPrefix("\"") { return condition == fields["etag"] }
+    return condition == fields["last-modified"] && lastModified ?? .max < date
   }
 }
 

@@ -31,8 +31,7 @@ extension Exchange {
   /// Returns the body of a stored response; nil if its entry is gone.
   private func body(of stored: Stored) async throws(CacheError) -> Body? {
     if case .bytes(let bytes) = stored.content { return Body(bytes) }
-    guard let key = stored.bodyKey else { return nil }
-    let count = stored.content.byteCount
+    guard case .entry(_, let count) = stored.content, let key = stored.bodyKey else { return nil }
     let body =
       count <= Body.pieceSize
       ? try await cache.bodies.value(forKey: key).map { Body($0) }
