@@ -65,16 +65,22 @@ extension Call {
   /// may be another program's, or have the stamps of a checkout.
   func requireRemovable() throws(Failure) {
     try requireCache()
-    let path = try Self.path(of: arguments.directory)
-    let (isProven, isFixture) = try onCache { () throws(CacheError) in
-      (try DirectoryKind.isProven(ofDirectory: path), try FixtureCopy.isFixture(path))
-    }
+    let (isProven, isFixture) = try proof()
     if isFixture {
-      throw .usage("DIR is a fixture, whose files have the stamps of a checkout; larder rm KEY")
+      throw .usage("DIR is a fixture, with the stamps of a checkout; name a KEY or FILE")
     }
     if !isProven {
       let cure = "an empty file CACHEDIR.TAG in it says that it is one"
       throw .notACache(arguments.directory, cure: cure)
+    }
+  }
+
+  /// Returns whether more than names shows that the directory is a cache, and whether it is a
+  /// fixture.
+  func proof() throws(Failure) -> (isProven: Bool, isFixture: Bool) {
+    let path = try Self.path(of: arguments.directory)
+    return try onCache { () throws(CacheError) in
+      (try DirectoryKind.isProven(ofDirectory: path), try FixtureCopy.isFixture(path))
     }
   }
 

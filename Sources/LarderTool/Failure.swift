@@ -111,11 +111,13 @@ extension Failure {
   }
 
   /// Returns the failure for a directory of other files. Only a verb that writes offers a cure.
-  static func notACache(_ directory: [UInt8], cure: String? = nil) -> Failure {
+  static func notACache(
+    _ directory: [UInt8], _ what: String = "holds only other things and no cache",
+    cure: String? = nil
+  ) -> Failure {
     .problem(
       Problem(
-        exitCode: .notACache, code: "notACache",
-        what: "\(directory.quotedForDisplay) holds only other things and no cache",
+        exitCode: .notACache, code: "notACache", what: "\(directory.quotedForDisplay) \(what)",
         cure: cure ?? "name the directory of a cache"))
   }
 }

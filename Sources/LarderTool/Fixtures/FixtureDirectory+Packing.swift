@@ -2,6 +2,13 @@ import Larder
 import LarderFixtures
 
 extension FixtureDirectory {
+  /// Whether there is a file with the name of the manifest, readable or not.
+  func hasManifest() throws(CacheError) -> Bool {
+    try onFixture(path, "open") { () throws(Errno) in
+      try handle.statusIfPresent(of: FixtureManifest.fileName) != nil
+    }
+  }
+
   /// Copies the entries of a cache directory into the fixture, expired ones included, and their
   /// lines into the manifest. The cache directory can be the fixture's own: then the manifest is
   /// brought up to date with the files.

@@ -21,8 +21,9 @@ extension Verb {
       """
       pack takes the entries of the cache DIR into the fixture TO and writes its manifest; within \
       one directory it brings the manifest up to what the files are. unpack makes a cache TO of \
-      the fixture DIR, with the stamps and attributes that git does not keep. Both leave out what \
-      a read refuses, such as a damaged file, say so, and end with status 1. check compares the \
+      the fixture DIR, with the stamps and attributes that git does not keep. A directory that \
+      has entries and no manifest is written to only with --adopt. Both leave out what a read \
+      refuses, such as a damaged file, say so, and end with status 1. check compares the \
       fixture DIR with its manifest; a finding is status 1. A value that has expired when the \
       fixture's clock begins is a finding, because a read misses it; for a fixture that is to \
       test just that, give --allow-expired.
@@ -86,9 +87,10 @@ extension Call {
     let origin = arguments.directory
     let target = arguments[.otherDirectory].first ?? origin
     let paths = (from: try Self.path(of: origin), to: try Self.path(of: target))
-    try requireFixture(origin)
-    if target != origin { try requireFixture(target, mayBeMissing: true) }
     let action = FixtureAction(arguments) ?? .check
+    let isInPlace = target == origin
+    try requireFixture(origin, mayBeCache: !isInPlace || action == .check)
+    if !isInPlace { try requireFixture(target, mayBeMissing: true) }
     let progress = ProgressLine(action.participle, console)
     defer { progress.finish() }
     switch action {
@@ -118,14 +120,22 @@ extension Call {
     }
   }
 
-  /// Throws if the directory holds only other files, before anything in it can be changed.
-  func requireFixture(_ directory: [UInt8], mayBeMissing: Bool = false) throws(Failure) {
+  /// Throws if the directory holds only other files, or is a cache whose entries could be
+  /// overwritten or take the times of a fixture, before anything in it can be changed.
+  func requireFixture(
+    _ directory: [UInt8], mayBeMissing: Bool = false, mayBeCache: Bool = false
+  ) throws(Failure) {
     let path = try Self.path(of: directory)
-    let kind = try onCache(directory) { () throws(CacheError) in
-      try FixtureDirectory.kind(ofDirectory: path)
+    let (kind, hasManifest) = try onCache(directory) { () throws(CacheError) in
+      let kind = try FixtureDirectory.kind(ofDirectory: path)
+      return (kind, kind == .cache ? try FixtureDirectory(path).hasManifest() : false)
     }
     switch kind {
-    case .cache, .empty: return
+    case .cache:
+      if !hasManifest, !mayBeCache, !arguments.has(.adopt) {
+        throw .notACache(directory, "is a cache without a manifest", cure: "--adopt takes it")
+      }
+    case .empty: return
     case .foreign:
       if !arguments.has(.adopt) { throw .notACache(directory, cure: "--adopt takes it") }
     case nil:

@@ -33,7 +33,7 @@ extension Verb {
 extension Option {
   /// The flag that allows a directory of foreign files.
   static let adopt = Option(
-    "adopt", nil, .flag, "Use a directory that holds only other things all the same")
+    "adopt", nil, .flag, "Use the directory all the same, whatever it holds")
   /// The extended data of the value.
   static let data = Option("data", nil, .data, "Keep extended data beside the value")
   /// The lifetime of the value.
@@ -51,13 +51,20 @@ extension Call {
     let data = try extendedData()
     // Opened before the directory is examined, because a missing FILE must change nothing.
     let input = try valueInput()
-    if try directoryKind() == .foreign, !arguments.has(.adopt) {
+    if !arguments.has(.adopt), try directoryKind().map(mayPut) == false {
       throw .notACache(arguments.directory, cure: "larder put --adopt takes it")
     }
     let cache = try open { $0.setFileExtension(arguments.fileExtension ?? .none) }
     let (outcome, byteCount) = try store(input, data, under: key, in: cache)
     try onCache { () throws(CacheError) in try cache.close() }
     return try report(outcome, byteCount, path: cache.path(forKey: key))
+  }
+
+  /// Whether a value may be stored in the directory of a kind: not among another program's files.
+  private func mayPut(in kind: DirectoryKind) throws(Failure) -> Bool {
+    guard kind == .cache else { return kind == .empty }
+    let (isProven, isFixture) = try proof()
+    return isProven || isFixture
   }
 
   /// Opens the input: stdin, or the file named. Throws for a directory.

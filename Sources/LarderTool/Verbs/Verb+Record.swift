@@ -18,9 +18,10 @@ extension Verb {
     notes: [
       """
       Writes each value, its line in DIR/manifest and, where there is none, DIR/.gitattributes. A \
-      missing directory is made, and one that holds only other things is refused. The time is the \
-      fixture's own, so that the same record gives the same bytes on any day. The data of --data \
-      are kept in the value's line. Tests open DIR with Cache(fixture:).
+      missing directory is made; one of other things, or a cache without a manifest, is taken only \
+      with --adopt. The time is the fixture's own, so that the same record gives the same bytes on \
+      any day. The data of --data are kept in the value's line. Tests open DIR with \
+      Cache(fixture:).
       """
     ],
     run: { call throws(Failure) in try call.record() })

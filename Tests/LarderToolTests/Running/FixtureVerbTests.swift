@@ -136,6 +136,29 @@ struct `Recording and packing fixtures` {
     #expect(try scene.run("record", "new", "k", "v").status == 0)
   }
 
+  @Test func `a cache that is no fixture is written to as one only with --adopt`() throws {
+    try scene.put("live", "abc")
+    try scene.put("other", "abc", in: "d")
+    try scene.write("v".utf8, to: "v")
+    _ = try scene.run("record", "f", "abc", input: Data("recorded".utf8))
+    let state = "stat -c '%n %i %y %z' c c/*; ls -A c"
+    let before = try scene.shell(state).text
+    let lines = [
+      ["record", "c", "k", "v"], ["fixture", "pack", "c"], ["fixture", "pack", "d", "c"],
+      ["fixture", "unpack", "c"], ["fixture", "unpack", "f", "c"],
+    ]
+    for line in lines {
+      let outcome = try scene.run(line)
+      #expect(outcome.status == 3 && outcome.talk.contains("--adopt takes it"), "\(line)")
+    }
+    #expect(try scene.shell(state).text == before)
+    #expect(try scene.run("fixture", "unpack", "f", "c", "--adopt").status == 0)
+    #expect(try scene.run("get", "c", "abc").text == "recorded")
+    #expect(try scene.run("record", "c", "k", "v", "--adopt").status == 0)
+    // Now it has a manifest.
+    for line in lines { #expect(try scene.run(line).status == 0, "\(line)") }
+  }
+
   @Test func `an action that is none, or one too many directories, is a mistake`() throws {
     for line in [["burn", "f"], ["check", "f", "g"], ["check"], []] {
       #expect(try scene.run(["fixture"] + line).status == 2, "\(line)")

@@ -127,6 +127,21 @@ struct `Putting and getting` {
     #expect(try missed.json?["reason"] as? String == "absent")
   }
 
+  @Test func `another program's files that are named by an MD5 are no cache to put into`() throws {
+    let thumbnail = "900150983cd24fb0d6963f7d28e17f72.png"
+    _ = try scene.shell("mkdir c; echo thumbnail > c/\(thumbnail)")
+    let refused = try scene.run("put", "c", "abc", "--ext", "png")
+    #expect(refused.status == 3 && refused.talk.contains("larder put --adopt takes it"))
+    #expect(try scene.names(in: "c") == [thumbnail])
+    #expect(try scene.read("c/\(thumbnail)") == Data("thumbnail\n".utf8))
+    #expect(try scene.run("put", "c", "k", "--adopt").status == 0)
+    #expect(try scene.run("put", "c", "k").status == 0)
+    // A checkout of a fixture has no attributes either.
+    _ = try scene.run("record", "f", "abc", input: Data("hello".utf8))
+    _ = try scene.shell("mkdir g && for x in f/*; do cat $x > g/${x#f/}; done")
+    #expect(try scene.run("put", "g", "k").status == 0)
+  }
+
   @Test(arguments: ["<&-", "</"])
   func `an input that cannot be read leaves the older value`(input: String) throws {
     try scene.put("old", "k")
