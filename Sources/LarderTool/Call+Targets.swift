@@ -13,20 +13,26 @@ struct Target: Sendable, Hashable {
 extension Call {
   /// Returns the entries that the arguments name. Each is a key, or the name of a file or a
   /// beginning of it, as `larder list` shows them. A key that has a file wins, unless `--name` is
-  /// given.
-  func targets(in cache: DiskCache) throws(Failure) -> [Target] {
+  /// given. For a removal, only `--name` makes a name of it: a key of digits that has no value must
+  /// not remove another one.
+  ///
+  /// - Parameter unknown: Is called for each name that no file has or begins with.
+  func targets(
+    in cache: DiskCache, isRemoval: Bool = false, unknown: (Problem) throws(Failure) -> Void
+  ) throws(Failure) -> [Target] {
     let keys = try keys()
     let isByName = arguments.has(.byName)
     let files: [EntryName?] =
       isByName ? Array(repeating: nil, count: keys.count) : try files(of: keys, in: cache)
-    let mayBeName = ![Option.fileExtension, .keyFile, .variant].contains(where: arguments.has)
+    let mayBeName =
+      !isRemoval && ![Option.fileExtension, .keyFile, .variant].contains(where: arguments.has)
     var targets: [Target] = []
     for (key, file) in zip(keys, files) {
       let isName = isByName || (mayBeName && key.byteCount >= Self.leastDigits)
       if file == nil, isName, let name = try name(beginningWith: key.bytes, in: cache) {
         targets.append(try target(key.bytes, name, in: cache))
       } else if isByName {
-        throw Self.unknownName(key.bytes)
+        try unknown(Self.unknownName(key.bytes))
       } else {
         targets.append(
           Target(argument: key.bytes, key: key, name: file ?? EntryName(key, extension: arguments)))
@@ -37,13 +43,14 @@ extension Call {
 
   /// Returns the entry that a verb with one KEY is about.
   func target(in cache: DiskCache) throws(Failure) -> Target {
-    guard let target = try targets(in: cache).first else { throw .usage("KEY is missing") }
+    let targets = try targets(in: cache) { (problem) throws(Failure) in throw .problem(problem) }
+    guard let target = targets.first else { throw .usage("KEY is missing") }
     return target
   }
 
   /// The digits of a name that are taken for a name without `--name`. So many that hardly any key
   /// of digits, such as a number or a date, is the beginning of another entry's name.
-  private static let leastDigits = 8
+  static let leastDigits = 8
 
   /// Returns the name that begins with some bytes; nil if none does. Whole names are returned even
   /// if they have no file.
@@ -95,13 +102,12 @@ extension Call {
     return Target(argument: argument, key: isNamed ? key : nil, name: name)
   }
 
-  /// Returns the failure for a beginning that no name has.
-  static func unknownName(_ bytes: [UInt8]) -> Failure {
-    .problem(
-      Problem(
-        exitCode: .finding, code: MissReason.absent.rawValue,
-        what: "no name in DIR begins with \(bytes.quotedForDisplay)",
-        cure: "larder list shows the names"))
+  /// Returns the problem of a beginning that no name has.
+  private static func unknownName(_ bytes: [UInt8]) -> Problem {
+    Problem(
+      exitCode: .finding, code: MissReason.absent.rawValue,
+      what: "no name in DIR begins with \(bytes.quotedForDisplay)",
+      cure: "larder list shows the names")
   }
 }
 
@@ -162,9 +168,13 @@ extension Call {
 
   /// Returns what a person may have meant by a key that has no value; nil if nothing is known.
   ///
-  /// - Parameter walks: Whether variants of the key are looked for, which opens every file.
+  /// - Parameters:
+  ///   - walks: Whether variants of the key are looked for, which opens every file.
+  ///   - digits: As many digits may be meant for a name that was not taken for one. So many that it
+  ///     is hardly by chance.
   func hint(
-    onMissing target: Target, in cache: DiskCache, walks: Bool
+    onMissing target: Target, in cache: DiskCache, walks: Bool,
+    digits: ClosedRange<Int> = 4...(leastDigits - 1)
   ) throws(Failure) -> String? {
     guard let key = target.key else { return nil }
     let parts = Self.partsOfShown(key.bytes)
@@ -172,11 +182,9 @@ extension Call {
       let words = parts.map { CacheKey($0).shellWord ?? $0.quotedForDisplay }
       return "a joined key is given as \(words.joined(separator: " --variant "))"
     }
-    // So many that it is hardly by chance.
-    if Self.areDigits(key.bytes, of: 4...7) {
-      let names = try onCache { () throws(CacheError) in
-        try cache.names(beginningWith: key.bytes)
-      }
+    let name = try withoutDirectory(key.bytes, in: cache)
+    if Self.areDigits(Array(name.prefix { $0 != UInt8(ascii: ".") }), of: digits) {
+      let names = try onCache { () throws(CacheError) in try cache.names(beginningWith: name) }
       if !names.isEmpty { return "the name of an entry begins with it (--name)" }
     }
     guard walks else { return nil }

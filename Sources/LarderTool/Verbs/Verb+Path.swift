@@ -39,7 +39,7 @@ extension Verb {
   static let targetNote = """
     KEY is a key or, as larder list shows it, the name of an entry's file or its first 8 digits or \
     more, if they are those of one entry only, or its path, as larder path prints it. A key that \
-    has a value wins; --name takes KEY for a name, of any length.
+    has a value wins; --name takes KEY for a name, of any length. For larder rm that needs --name.
     """
 }
 

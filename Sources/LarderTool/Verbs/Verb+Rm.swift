@@ -15,12 +15,16 @@ extension Verb {
     ownOptions: targetOptions + [.allVariants],
     rules: [.nameIsNoKey, .variantsAreOfKeys],
     notes: [
-      targetNote,
       """
-      With --variants, KEY is a key and no name. It goes with all keys that are joined of it and \
-      further parts, under every extension, and the sum is printed.
+      KEY is always a key, even if it reads like the name of a file, so that a key without a value \
+      never removes another one. With --name, and only then, KEY is the name of an entry's file, \
+      as larder list shows it, its beginning, or its path.
       """,
-      "All keys are tried; if any was not there, the status is 1.",
+      """
+      With --variants, KEY goes with all keys that are joined of it and further parts, under every \
+      extension, and the sum is printed.
+      """,
+      "All keys and names are tried; if any was not there, the status is 1.",
     ],
     run: { call throws(Failure) in try call.rm() })
 }
@@ -47,7 +51,10 @@ extension Call {
     let targets =
       try isOfGroups
       ? keys().map { Target(argument: $0.bytes, key: $0, name: EntryName($0)) }
-      : self.targets(in: cache)
+      : self.targets(in: cache, isRemoval: true) { problem in
+        console.say(problem.sentence)
+        missingCount += 1
+      }
     for target in targets {
       var isMissing = false
       do throws(CacheError) {
@@ -92,7 +99,7 @@ extension Call {
   /// Reports an entry that was not there. A person is told of the variants of its key.
   private func sayMissing(_ target: Target, in cache: DiskCache) throws(Failure) {
     let what = target.key == nil ? "name" : "key"
-    let hint = try hint(onMissing: target, in: cache, walks: console.showsProgress)
+    let hint = try hint(onMissing: target, in: cache, walks: console.showsProgress, digits: 4...32)
     console.say(
       "no value: the \(what) \(target.argument.quotedForDisplay) has none"
         + (hint.map { "; \($0)" } ?? ""))

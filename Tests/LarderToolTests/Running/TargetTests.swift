@@ -21,9 +21,34 @@ struct `What list prints is taken back` {
     #expect(path.hasSuffix("/c/0cc175b9c0f1b6a831c399e269772661\n"))
     let why = try #require(try scene.run(["why", "c"] + arguments + ["--json"]).json)
     #expect(why["found"] as? Bool == true && why["key"] as? String == "a")
-    #expect(try scene.run(["rm", "c"] + arguments).status == 0)
+    // What removes takes a key, unless it is told that it is a name.
+    let isKey = arguments == ["a"]
+    let option = isKey || arguments.contains("--name") ? [] : ["--name"]
+    #expect(try scene.run(["rm", "c"] + arguments + option).status == 0)
     #expect(try scene.run("get", "c", "a").status == 1)
     #expect(try scene.names(in: "c").count == 2)
+  }
+
+  @Test(arguments: [
+    "0cc175b9c0f1b6a831c399e269772661", "0cc175b9", "c/0cc175b9c0f1b6a831c399e269772661",
+  ])
+  func `rm takes a key that is like a name for a key`(key: String) throws {
+    let miss = try scene.run("rm", "c", key)
+    #expect(miss.status == 1 && miss.talk.contains("the name of an entry begins with it (--name)"))
+    #expect(try scene.names(in: "c").count == 3)
+    try scene.put("of the key", key)
+    #expect(try scene.run("rm", "c", key).status == 0)
+    #expect(try scene.run("get", "c", "a").text == "value of a")
+    #expect(try scene.run("rm", "c", key, "--name").status == 0)
+    #expect(try scene.run("get", "c", "a").status == 1)
+  }
+
+  @Test func `rm --name goes on after a beginning that no name has`() throws {
+    let some = try scene.run("rm", "c", "0cc1", "ffff", "92eb", "--name", "--json")
+    #expect(some.status == 1 && some.talk.contains("no name in DIR begins with 'ffff'"))
+    let json = try #require(try some.json)
+    #expect(json["removed"] as? Int == 2 && json["missing"] as? Int == 1)
+    #expect(try scene.names(in: "c") == ["900150983cd24fb0d6963f7d28e17f72"])
   }
 
   @Test func `fewer than 8 digits are a key unless --name is given`() throws {
