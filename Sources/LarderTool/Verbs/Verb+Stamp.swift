@@ -10,9 +10,15 @@ extension Verb {
       .directory,
       Operand(
         role: .file, arity: .any, placeholder: "FILE",
-        help: "Names of entries in DIR, beginnings of them, or paths (default: all)"),
+        help: "Names of entries in DIR, beginnings of them, or paths (default: made by hand)"),
     ],
     ownOptions: [.stampExpires],
+    notes: [
+      """
+      Without FILE, all that were made by hand and never stamped: what a cache has stored and was \
+      edited since may as well be damaged, and what has expired stays so, unless FILE names it.
+      """
+    ],
     run: { call throws(Failure) in try call.stamp() })
 }
 
@@ -28,10 +34,7 @@ extension Call {
   func stamp() throws(Failure) -> ExitCode {
     let cache = try openForWriting()
     let given = try stampNames(in: cache)
-    let names = try onCache { () throws(CacheError) in
-      if let given { return given }
-      return try cache.entries().map(\.name)
-    }
+    let names = if let given { given } else { try namesMadeByHand(in: cache) }
     var tally = StampTally()
     for name in names {
       do throws(CacheError) {
@@ -49,6 +52,26 @@ extension Call {
       try console.print("stamped \(tally.stamped) \(tally.stamped == 1 ? "entry" : "entries")\n")
     }
     return tally.exitCode
+  }
+
+  /// Returns the names of files without an attribute.
+  private func namesMadeByHand(in cache: DiskCache) throws(Failure) -> [String] {
+    try requireRemovable()
+    return try onCache { () throws(CacheError) in
+      let location = cache.engine.location
+      guard try attempt("stamp", at: cache.directory, location.handle.descriptor.holdsAttributes())
+      else {
+        throw CacheError(.extendedDataUnsupported, operation: "stamp", path: cache.directory)
+      }
+      var names: [String] = []
+      for name in try cache.entries().map(\.name) {
+        guard let entry = EntryName(Array(name.utf8)),
+          try cache.look(at: entry, isChecking: true)?.finding == .unverifiable
+        else { continue }
+        names.append(name)
+      }
+      return names
+    }
   }
 
   /// Returns the names on the command line; nil if there are none. Throws if one is no name of an

@@ -73,10 +73,33 @@ struct `Verifying and stamping` {
     #expect(try scene.shell("stat -c %Y c/\(name).txt").text == "8589934592\n")
   }
 
-  @Test func `stamp without files takes all, and a file that is not there is status 1`() throws {
-    _ = try scene.shell("touch c/*")
-    #expect(try scene.run("stamp", "c").text == "stamped 2 entries\n")
-    #expect(try scene.run("expire", "c").text == "removed 0 entries, 0 B\n")
+  @Test func `stamp without files takes those made by hand, no damaged and no expired one`() throws
+  {
+    _ = try scene.shell(
+      """
+      touch -m c/8ce4b16b22b58894aa86c421e8759df3
+      printf x >> c/\(name); touch -m -d '+1 hour' c/\(name); printf v > c/\(name).txt
+      """)
+    #expect(try scene.run("stamp", "c").text == "stamped 1 entry\n")
+    #expect(try scene.run("get", "c", "k").talk.contains("it has expired"))
+    #expect(try scene.run("get", "c", "abc").talk.contains("damaged"))
+    #expect(try scene.run("get", "c", "abc", "--ext", "txt").text == "v")
+    #expect(try scene.run("stamp", "c").text == "stamped 0 entries\n")
+    #expect(try scene.run("stamp", "c", name, "8ce4").text == "stamped 2 entries\n")
+    #expect(try scene.run("verify", "c").status == 0)
+  }
+
+  @Test func `stamp without files leaves another program's files and fixtures alone`() throws {
+    _ = try scene.shell("mkdir d; echo > d/\(name).png; touch -d '-1 day' d/*")
+    _ = try scene.run("record", "f", "abc", input: Data("hello".utf8))
+    let before = try scene.shell("stat -c '%n %y %z' d/* f/*").text
+    #expect(try scene.run("stamp", "d").status == 3)
+    #expect(try scene.run("stamp", "f").status == 2)
+    #expect(try scene.shell("stat -c '%n %y %z' d/* f/*").text == before)
+    #expect(try scene.run("stamp", "d", "\(name).png").status == 0)
+  }
+
+  @Test func `a file to stamp that is not there is status 1`() throws {
     let outcome = try scene.run("stamp", "c", String(repeating: "0", count: 32), name, "--json")
     #expect(outcome.status == 1 && outcome.talk.contains("is not there"))
     #expect(try outcome.json?["stamped"] as? Int == 1)
