@@ -8,8 +8,11 @@ extension Verb {
     summary: "Remove what has expired, then the least recently used, down to a limit",
     synonyms: ["shrink", "limit", "reduce"],
     operands: [.directory],
-    ownOptions: [.trimToSize, .trimToCount, .trimToAge, .dryRun, .listsNames],
-    rules: [.exactlyOne(of: [.trimToSize, .trimToCount, .trimToAge]), .namesNeedDryRun],
+    ownOptions: [.trimToSize, .trimToCount, .trimToAge, .force, .dryRun, .listsNames],
+    rules: [
+      .exactlyOne(of: [.trimToSize, .trimToCount, .trimToAge]), .nothingNeedsForce,
+      .namesNeedDryRun,
+    ],
     notes: [namesNote],
     run: { call throws(Failure) in try call.trim() })
 
@@ -66,6 +69,16 @@ extension Rule {
 }
 
 extension Rule {
+  /// The rule that the same goes for a limit of nothing.
+  static let nothingNeedsForce = Rule(
+    "a limit of 0 removes every entry, so it needs --force (or --dry-run, to look first)"
+  ) {
+    let isNothing =
+      $0.size(.trimToSize)?.count == 0 || $0.count(.trimToCount) == 0
+      || $0.duration(.trimToAge)?.seconds == 0
+    return !isNothing || $0.has(.force) || $0.has(.dryRun)
+  }
+
   /// The rule that names are listed before a removal, not after it.
   static let namesNeedDryRun = Rule("--names needs --dry-run") {
     !$0.has(.listsNames) || $0.has(.dryRun)

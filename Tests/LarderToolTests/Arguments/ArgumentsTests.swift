@@ -101,7 +101,7 @@ struct ArgumentsTests {
     (["get", "d", "k", "--json"], "--json needs -o FILE"),
     (["get", "d", "k", "--json", "-o", "-"], "--json needs -o FILE"),
     (["get", "d", "k", "-o", ""], "--output: '' is empty; name a file"),
-    (["get", "d", "k", "--force"], "there is no option --force here; it is for clear"),
+    (["get", "d", "k", "--force"], "there is no option --force here; it is for trim, clear"),
     (["get", "d", "-5"], "there is no option '-5'; an argument that begins with a dash"),
     (
       ["put", "d", "k", "--expire", "1d"], "there is no option '--expire'; did you mean --expires?"
@@ -125,7 +125,7 @@ struct ArgumentsTests {
     ["clear", "d", "--force"], ["clear", "d", "--dry-run"], ["clear", "d", "--force", "--dry-run"],
     ["get", "d", "k", "--json", "-o", "f"], ["put", "d", "--key-file", "-", "f"],
     ["put", "d", "--key-file", "f"], ["put", "d", "k", "-"], ["get", "d", ""],
-    ["get", "d", "--", "-5"], ["trim", "d", "--age", "0"], ["list", "d", "-n", "0"],
+    ["get", "d", "--", "-5"], ["trim", "d", "--age", "0", "--force"], ["list", "d", "-n", "0"],
   ])
   func `what only looks odd is accepted`(line: [String]) throws {
     _ = try Self.arguments(line.map { Array($0.utf8) })

@@ -43,9 +43,15 @@ struct `Command lines that make no sense` {
     #expect(try scene.run("get", "c", "k").text == "v")
   }
 
-  @Test func `a limit of 0 empties the cache`() throws {
+  @Test(arguments: [["--to", "0"], ["--to", "0.5"], ["--count", "0"], ["--age", "0s"]])
+  func `a limit of 0 empties the cache, so it needs --force`(limit: [String]) throws {
     for key in ["a", "b", "d"] { try scene.put("v", key) }
-    #expect(try scene.run("trim", "c", "--to", "0").text == "removed 3 entries, 3 B\n")
+    let line = ["trim", "c"] + limit
+    let refused = try scene.run(line)
+    #expect(refused.status == 2 && refused.talk.contains("--force"))
+    #expect(try scene.run(line + ["--dry-run"]).text == "would remove 3 entries, 3 B\n")
+    #expect(try scene.names(in: "c").count == 3)
+    #expect(try scene.run(line + ["--force"]).text == "removed 3 entries, 3 B\n")
     #expect(try scene.names(in: "c").isEmpty)
   }
 

@@ -10,7 +10,7 @@ struct `Directories that are no cache` {
   static let lines: [[String]] = [
     ["put", "d", "k"], ["get", "d", "k"], ["rm", "d", "k"], ["path", "d", "k"], ["list", "d"],
     ["info", "d"], ["verify", "d"], ["verify", "d", "--repair"], ["expire", "d"],
-    ["trim", "d", "--to", "0"], ["trim", "d", "--count", "0", "--dry-run"],
+    ["trim", "d", "--to", "1"], ["trim", "d", "--count", "0", "--dry-run"],
     ["clear", "d", "--force"], ["clear", "d", "--dry-run"], ["stamp", "d"], ["top", "d"],
     ["why", "d", "k"], ["diff", "d", "d"], ["report", "d"],
   ]
