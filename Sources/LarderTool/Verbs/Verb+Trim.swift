@@ -141,7 +141,12 @@ extension Call {
   private func trim(to goal: TrimGoal) throws(Failure) -> ExitCode {
     let isDryRun = arguments.has(.dryRun)
     if goal != .nothing { try requireRemovable() }
-    let cache = try isDryRun ? openForReading() : openForWriting()
+    var cache = try openForWriting()
+    if isDryRun {
+      // What refuses the removal refuses its dry run, which then only reads.
+      try onCache { () throws(CacheError) in try cache.close() }
+      cache = try openForReading()
+    }
     let tally = try onCache { () throws(CacheError) in
       let tally =
         try goal == .nothing && !isDryRun

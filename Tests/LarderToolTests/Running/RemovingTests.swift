@@ -61,6 +61,16 @@ struct `Removing many` {
     #expect(try scene.shell(state).text == before)
   }
 
+  @Test(arguments: [["expire", "c"], ["trim", "c", "--count", "1"], ["clear", "c", "--force"]])
+  func `a dry run is refused where the removal would be`(line: [String]) throws {
+    try fill()
+    _ = try scene.shell("chmod 777 c")
+    let real = try scene.run(line)
+    let dry = try scene.run(line + ["--dry-run"])
+    #expect(real.status == 4 && dry.status == 4 && real.talk.contains("chmod go-w"))
+    #expect(dry.talk == real.talk && dry.text.isEmpty)
+  }
+
   @Test func `what is not an entry stays`() throws {
     try fill()
     _ = try scene.shell("mkdir c/900150983cd24fb0d6963f7d28e17f72; touch c/readme")
