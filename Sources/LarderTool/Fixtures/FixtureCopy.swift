@@ -46,6 +46,7 @@ final class FixtureCopy: Sendable {
     } catch {
       throw CacheError(errno: error, operation: "open", path: ScratchDirectory.parent)
     }
+    EndingSignals.remove(directory)
     refusals = try fixture.unpack(into: directory.path).refusals
   }
 

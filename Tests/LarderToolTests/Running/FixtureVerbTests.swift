@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestSupport
 import Testing
 
 struct `Recording and packing fixtures` {
@@ -192,6 +193,18 @@ struct `Recording and packing fixtures` {
     #expect(try scene.shell("stat -c '%n %x %y %z' g/*").text == before)
     let copies = try scene.names(in: ".").filter { $0.hasPrefix("larder-fixture") }
     #expect(copies.isEmpty)
+  }
+
+  @Test(.watched) func `a signal while a value is written leaves no copy of the fixture`() throws {
+    try scene.write([UInt8](repeating: 65, count: 1 << 20), to: "big")
+    _ = try scene.run("record", "f", "abc", "big")
+    let outcome = try scene.shell(
+      """
+      mkdir tmp; mkfifo pipe; TMPDIR=$PWD/tmp $larder get f abc > pipe & getter=$!
+      exec 3< pipe; dd bs=1 count=1 <&3 2>/dev/null
+      ls tmp | wc -l; kill -TERM $getter; wait $getter; echo $?; ls -A tmp
+      """)
+    #expect(outcome.text == "A1\n143\n")
   }
 
   @Test func `what a read of a fixture refuses is said with its reason`() throws {

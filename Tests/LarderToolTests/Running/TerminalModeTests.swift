@@ -18,7 +18,9 @@ private final class TerminalSession {
     process.executableURL = Scene.program
     process.arguments = arguments
     process.currentDirectoryURL = scene.root
-    process.environment = ["TERM": kind, "HOME": scene.root.path]
+    process.environment = [
+      "TERM": kind, "HOME": scene.root.path, "TMPDIR": scene.root.path,
+    ]
     process.standardInput = terminal
     process.standardOutput = terminal
     process.standardError = terminal
@@ -84,8 +86,10 @@ struct `The mode of a terminal` {
 }
 
 extension `The mode of a terminal` {
-  private func session(_ verb: String) throws -> TerminalSession {
-    let session = try TerminalSession(scene, [verb, "c"])
+  private func session(
+    _ verb: String, _ directory: String = "c"
+  ) throws -> TerminalSession {
+    let session = try TerminalSession(scene, [verb, directory])
     try eventually("\(verb) to draw") { session.count(of: "q ends") > 0 && !session.isAsBefore }
     return session
   }
@@ -96,6 +100,17 @@ extension `The mode of a terminal` {
     session.send(signal)
     #expect(session.end() == -signal)
     #expect(session.isAsBefore)
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  func `is restored, and the copy of a fixture removed, by a signal`(signal: Int32) throws {
+    _ = try scene.run("record", "f", "abc", input: Data("hello".utf8))
+    let session = try session("top", "f")
+    #expect(try scene.names(in: ".").count == 3)
+    session.send(signal)
+    #expect(session.end() == -signal)
+    #expect(session.isAsBefore)
+    #expect(try scene.names(in: ".") == ["c", "f"])
   }
 
   @Test(arguments: ["top", "watch"])
