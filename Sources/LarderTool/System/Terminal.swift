@@ -16,6 +16,13 @@ enum StandardStream: Int32, Sendable {
     try FileDescriptor(lending: rawValue).write(text.utf8.span)
   }
 
+  /// Waits for some milliseconds; returns true at once if nobody can read the stream any more.
+  /// Corresponds to `poll` for errors alone.
+  func losesReader(within milliseconds: Int32) -> Bool {
+    var stream = pollfd(fd: rawValue, events: 0, revents: 0)
+    return unsafe poll(&stream, 1, milliseconds) > 0
+  }
+
   /// Whether the stream is a terminal. Corresponds to `isatty`.
   var isTerminal: Bool { isatty(rawValue) == 1 }
 

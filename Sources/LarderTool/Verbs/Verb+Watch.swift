@@ -11,12 +11,12 @@ extension Verb {
     printsLines: true,
     notes: [
       """
-      Ends with q or Ctrl-C, after N events with -n, or with status 3 when the directory is gone. \
-      In a pipe, with --plain and with TERM=dumb, one event a line; with --json, one object a \
-      line. The system does not tell which process removed an entry, nor why. An expired one \
-      counts as swept. Evicted counts what was among the least recently used, and what goes in a \
-      purge: while values are stored, many at once leave a directory that is as full as --limit, \
-      or as ever since the watch began.
+      Ends with q or Ctrl-C, after N events with -n, with status 3 when the directory is gone, or \
+      with 141 when its reader is. In a pipe, with --plain and with TERM=dumb, one event a line; \
+      with --json, one object a line. The system does not tell which process removed an entry, nor \
+      why. An expired one counts as swept. Evicted counts what was among the least recently used, \
+      and what goes in a purge: while values are stored, many at once leave a directory that is as \
+      full as --limit, or as ever since the watch began.
       """,
       """
       It looks ten times a second and shows what a name has become since the last look. A value \
@@ -64,18 +64,19 @@ extension Call {
       }
       if let most = arguments.count(.first), ledger.eventCount >= most { return .fine }
       if hasEnded { throw .gone }
-      if pause(keyboard) { return .fine }
+      if try pause(keyboard) { return .fine }
     }
   }
 
   /// Waits for the next look, and returns whether the user has asked to end.
   ///
   /// A tenth of a second: a person can follow it, and a burst is shown at once.
-  private func pause(_ keyboard: borrowing Keyboard?) -> Bool {
+  private func pause(_ keyboard: borrowing Keyboard?) throws(Failure) -> Bool {
     switch keyboard {
     case .some(let keyboard): return keyboard.asksToEnd(within: .milliseconds(100))
     case nil:
-      CommandProcess.wait(.milliseconds(100))
+      // Without an event no write would tell it.
+      if StandardStream.output.losesReader(within: 100) { throw .brokenPipe }
       return false
     }
   }
@@ -86,7 +87,7 @@ extension Call {
     while try directoryKind() == nil {
       if !hasSaid { console.say("waiting for \(arguments.directory.quotedForDisplay)") }
       hasSaid = true
-      if pause(keyboard) { return false }
+      if try pause(keyboard) { return false }
     }
     return true
   }

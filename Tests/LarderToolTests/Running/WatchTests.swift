@@ -66,6 +66,12 @@ struct `Watching` {
     #expect(outcome.text == "0\nlarder: waiting for 'new'\n")
   }
 
+  @Test(.watched, arguments: ["watch c", "watch none --wait"])
+  func `a reader that goes ends it without an event`(line: String) throws {
+    let outcome = try scene.shell("{ timeout 60 $larder \(line); echo $? >&2; } | true")
+    #expect(outcome.talk.hasSuffix("141\n"))
+  }
+
   @Test(.watched)
   func `a pipe gets a line an event, and a directory that goes is status 3`() throws {
     let outcome = try watch(
