@@ -14,7 +14,8 @@ extension Verb {
       """
       A miss gives status 1, nothing on stdout and no file. The value is checked in full before \
       its first byte leaves, and FILE appears when it is whole. What is no regular file, such as \
-      /dev/null, is written in place.
+      /dev/null, is written in place. A value with control characters goes to a terminal only \
+      with -o - or --plain.
       """,
       """
       With --data-only the data beside the value, as put --data keeps them, take its place; \
@@ -113,6 +114,10 @@ extension Call {
     let (byteCount, data) = try onValue { () throws(Errno) in
       (Int(try file.status().byteCount), try EntryReader.extendedData(of: file))
     }
+    // Asked for with -o -, it goes to a terminal too.
+    if console.isTerminal, arguments.file(.output) == nil {
+      try requireHarmless(arguments.has(.dataOnly) ? data : nil, file)
+    }
     // Only after the value was found and checked, because a miss must not create FILE.
     var output = try self.output()
     if arguments.has(.dataOnly) {
@@ -122,6 +127,33 @@ extension Call {
     }
     try finish(&output)
     return (byteCount, data)
+  }
+
+  /// Throws if a terminal would take bytes of the data, or else of the file, for commands: control
+  /// characters, also those of two bytes in UTF-8, and their single bytes.
+  private func requireHarmless(
+    _ data: [UInt8]?, _ file: borrowing FileDescriptor
+  ) throws(Failure) {
+    var (offset, last, piece) = (0, UInt8(0), data ?? [])
+    repeat {
+      if data == nil {
+        piece = try onValue { () throws(Errno) in try file.read(upTo: 256 << 10, at: offset) }
+      }
+      offset += piece.count
+      for byte in piece {
+        let isCommand =
+          switch byte {
+          case 0x09, 0x0A, 0x0C, 0x0D: false
+          case 0x80...0x9F: last < 0x80 || last == 0xC2
+          default: byte < 0x20 || byte == 0x7F
+          }
+        if isCommand {
+          throw .usage(
+            "it has control characters, so a terminal gets it with -o - only; -o FILE keeps it")
+        }
+        last = byte
+      }
+    } while data == nil && !piece.isEmpty
   }
 
   /// Opens the file of an entry and checks it in full; nil on a miss.

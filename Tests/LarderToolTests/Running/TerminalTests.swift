@@ -116,6 +116,24 @@ struct `On a terminal` {
     #expect(try scene.run("list", "c").text.withoutAges == plain.text.withoutAges)
   }
 
+  @Test(arguments: ["a\u{1b}[31mb", "a\u{1}b", "a\u{9b}31mb", "a\u{7f}b"])
+  func `get keeps from a terminal what it takes for commands`(value: String) throws {
+    try scene.put(value, "k", "--data", value)
+    for options in [[], ["--data-only"]] {
+      let line = ["get", "c", "k"] + options
+      let refused = try scene.runOnTerminal(line)
+      #expect(refused.status == 2 && refused.text.contains("-o -"))
+      #expect(!refused.text.contains(value))
+      for asked in [["-o", "-"], ["--plain"]] {
+        let outcome = try scene.runOnTerminal(line + asked)
+        #expect(outcome.status == 0 && outcome.text == value)
+      }
+      #expect(try scene.run(line).text == value)
+    }
+    try scene.put("gr\u{f6}\u{df}e\t1\nend\n", "k")
+    #expect(try scene.runOnTerminal(["get", "c", "k"]).lines.last == "end")
+  }
+
   @Test func `COLUMNS wins over the terminal, and counts for nothing in a pipe`() throws {
     let outcome = try scene.runOnTerminal(["list", "c"], environment: ["COLUMNS": "60"])
     #expect(outcome.lines.dropLast().allSatisfy { $0.visibleWidth <= 60 })
