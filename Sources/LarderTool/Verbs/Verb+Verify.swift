@@ -44,6 +44,9 @@ extension Call {
       }
     }
     try onCache { () throws(CacheError) in try cache.close() }
+    if found.unverifiableCount > 0, try proof().isFixture {
+      console.say("the hashes of a fixture are in its manifest: see larder fixture check")
+    }
     if found.removal.failed > 0 {
       console.say("what is damaged could not all be removed; check owner and mode")
     }

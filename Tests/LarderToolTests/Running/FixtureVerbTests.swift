@@ -189,6 +189,9 @@ struct `Recording and packing fixtures` {
     #expect(report?["directory"] as? String == scene.root.path + "/g")
     #expect(try String(decoding: scene.read("page.html"), as: UTF8.self).contains("\"abc\""))
     #expect(try scene.run("list", "g", "--unused").status == 2)
+    let verified = try scene.run("verify", "g")
+    #expect(verified.text.contains("2 more carry no hash"))
+    #expect(verified.talk.contains("larder fixture check"))
     #expect(try scene.run("top", "g").text.contains("expired") == false)
     #expect(try scene.shell("stat -c '%n %x %y %z' g/*").text == before)
     let copies = try scene.names(in: ".").filter { $0.hasPrefix("larder-fixture") }
