@@ -21,57 +21,51 @@ public import Synchronization
   // takes more instructions than a hit in memory.
   @usableFromInline
   package struct ForkSafeMutex<Value: ~Copyable>: ~Copyable, Sendable {
-    /// The value, behind the word at which threads wait.
-    @usableFromInline
-    struct Guarded: ~Copyable {
-      /// 0: free. 1: held. 2: held, and threads may wait.
-      @usableFromInline
-      let word = Atomic<UInt32>(0)
-      @usableFromInline
-      var value: Value
-
-      @inlinable
-      init(_ value: consuming sending Value) {
-        self.value = value
-      }
-    }
-
-    /// The address of the value, as a number because a pointer is not Sendable.
+    /// The address of a word, and behind it the value; a number, because a pointer is not Sendable.
+    /// The word is 0: free. 1: held. 2: held, and threads may wait.
     @usableFromInline
     let address: UInt
 
     @inlinable
     package init(_ value: consuming sending Value) {
-      let guarded = UnsafeMutablePointer<Guarded>.allocate(capacity: 1)
-      unsafe guarded.initialize(to: Guarded(value))
-      address = UInt(bitPattern: guarded)
+      let memory = UnsafeMutableRawPointer.allocate(
+        byteCount: Self.offset + MemoryLayout<Value>.size, alignment: Self.offset)
+      address = UInt(bitPattern: memory)
+      unsafe memory.bindMemory(to: Atomic<UInt32>.self, capacity: 1).initialize(to: Atomic(0))
+      unsafe self.value.initialize(to: value)
     }
 
     @inlinable
     deinit {
-      unsafe guarded.deinitialize(count: 1)
-      unsafe guarded.deallocate()
+      unsafe value.deinitialize(count: 1)
+      unsafe UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped.deallocate()
     }
 
     @inlinable @inline(__always)
-    var guarded: UnsafeMutablePointer<Guarded> {
-      unsafe UnsafeMutablePointer(bitPattern: address).unsafelyUnwrapped
+    static var offset: Int { max(MemoryLayout<UInt32>.size, MemoryLayout<Value>.alignment) }
+
+    @inlinable @inline(__always)
+    var word: UnsafePointer<Atomic<UInt32>> {
+      unsafe UnsafePointer(bitPattern: address).unsafelyUnwrapped
+    }
+
+    @inlinable @inline(__always)
+    var value: UnsafeMutablePointer<Value> {
+      unsafe UnsafeMutablePointer(bitPattern: address &+ UInt(Self.offset)).unsafelyUnwrapped
     }
 
     @inlinable @inline(__always)
     package func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-      let guarded = unsafe self.guarded
-      let (isTaken, _) = unsafe guarded.pointee.word.compareExchange(
+      let word = unsafe self.word
+      let (isTaken, _) = unsafe word.pointee.compareExchange(
         expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed)
       if !isTaken { Futex.lock(at: address) }
       defer {
-        if unsafe guarded.pointee.word.exchange(0, ordering: .releasing) == 2 {
-          Futex.wake(at: address, 1)
-        }
+        if unsafe word.pointee.exchange(0, ordering: .releasing) == 2 { Futex.wake(at: address, 1) }
       }
-      return try unsafe body(&guarded.pointee.value)
+      return try unsafe body(&value.pointee)
     }
   }
 
