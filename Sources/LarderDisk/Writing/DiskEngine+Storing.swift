@@ -121,7 +121,7 @@ extension DiskEngine {
       return (isNew, state.isScanned && state.evictions.mustLook)
     }
     if mustLook { lookAround() }
-    waitForClearing { [configuration] in $0.hasRoom(for: byteCount, configuration) }
+    waitForClearing { [self] in $0.hasRoom(for: byteCount, configuration) }
     try revalidate(isUrgent: false, mayMake: true, "store")
     do throws(CacheError) {
       return try attempt(

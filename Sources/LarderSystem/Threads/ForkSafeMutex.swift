@@ -1,7 +1,7 @@
 import LarderLibc
 public import Synchronization
 
-#if !LARDER_SCHEDULES
+#if !LARDER_SCHEDULES && !LARDER_THREAD_SANITIZER
   /// A mutex that a forked child can use as its parent does.
   ///
   /// `Synchronization.Mutex` inherits priorities on Linux, at two costs (Swift 6.3):
@@ -21,54 +21,62 @@ public import Synchronization
   // takes more instructions than a hit in memory.
   @usableFromInline
   package struct ForkSafeMutex<Value: ~Copyable>: ~Copyable, Sendable {
-    /// The address of a word, and behind it the value; a number, because a pointer is not Sendable.
-    /// The word is 0: free. 1: held. 2: held, and threads may wait.
+    /// The value, behind the word at which threads wait.
+    @usableFromInline
+    struct Guarded: ~Copyable {
+      /// 0: free. 1: held. 2: held, and threads may wait.
+      @usableFromInline
+      let word = Atomic<UInt32>(0)
+      @usableFromInline
+      var value: Value
+
+      @inlinable
+      init(_ value: consuming sending Value) {
+        self.value = value
+      }
+    }
+
+    /// The address of the value, as a number because a pointer is not Sendable.
     @usableFromInline
     let address: UInt
 
     @inlinable
     package init(_ value: consuming sending Value) {
-      let memory = UnsafeMutableRawPointer.allocate(
-        byteCount: Self.offset + MemoryLayout<Value>.size, alignment: Self.offset)
-      address = UInt(bitPattern: memory)
-      unsafe memory.bindMemory(to: Atomic<UInt32>.self, capacity: 1).initialize(to: Atomic(0))
-      unsafe self.value.initialize(to: value)
+      let guarded = UnsafeMutablePointer<Guarded>.allocate(capacity: 1)
+      unsafe guarded.initialize(to: Guarded(value))
+      address = UInt(bitPattern: guarded)
     }
 
     @inlinable
     deinit {
-      unsafe value.deinitialize(count: 1)
-      unsafe UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped.deallocate()
+      unsafe guarded.deinitialize(count: 1)
+      unsafe guarded.deallocate()
     }
 
     @inlinable @inline(__always)
-    static var offset: Int { max(MemoryLayout<UInt32>.size, MemoryLayout<Value>.alignment) }
-
-    @inlinable @inline(__always)
-    var word: UnsafePointer<Atomic<UInt32>> {
-      unsafe UnsafePointer(bitPattern: address).unsafelyUnwrapped
-    }
-
-    @inlinable @inline(__always)
-    var value: UnsafeMutablePointer<Value> {
-      unsafe UnsafeMutablePointer(bitPattern: address &+ UInt(Self.offset)).unsafelyUnwrapped
+    var guarded: UnsafeMutablePointer<Guarded> {
+      unsafe UnsafeMutablePointer(bitPattern: address).unsafelyUnwrapped
     }
 
     @inlinable @inline(__always)
     package func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-      let word = unsafe self.word
-      let (isTaken, _) = unsafe word.pointee.compareExchange(
+      let guarded = unsafe self.guarded
+      let (isTaken, _) = unsafe guarded.pointee.word.compareExchange(
         expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed)
       if !isTaken { Futex.lock(at: address) }
       defer {
-        if unsafe word.pointee.exchange(0, ordering: .releasing) == 2 { Futex.wake(at: address, 1) }
+        if unsafe guarded.pointee.word.exchange(0, ordering: .releasing) == 2 {
+          Futex.wake(at: address, 1)
+        }
       }
-      return try unsafe body(&value.pointee)
+      return try unsafe body(&guarded.pointee.value)
     }
   }
+#endif
 
+#if !LARDER_SCHEDULES
   /// The waits at words of memory. See: man 2 futex.
   @usableFromInline
   enum Futex {
