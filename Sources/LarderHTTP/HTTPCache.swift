@@ -125,9 +125,9 @@ public final class HTTPCache: Sendable {
   @discardableResult public func invalidate(_ url: String) async throws(CacheError) -> Bool {
     let text = "GET \(URLReference(url)?.text ?? url)"
     await flights.invalidate(text)
-    let (place, time) = (CacheKey(text), now)
+    let (place, time, slot) = (CacheKey(text), now, text.hashValue & 1023)
     var isRefused = true
-    defer { if isRefused { refusals.withLock { $0[text.hashValue & 1023] = time } } }
+    defer { if isRefused { refusals.withLock { $0[slot] = max($0[slot], time) } } }
     // To its end also in a cancelled task: a request that has changed the origin must not leave it.
     let old = try await entries.disk.executor.run("remove", toEnd: true, entries.removeValue, place)
     isRefused = false

@@ -31,9 +31,7 @@ public import Synchronization
       var value: Value
 
       @inlinable
-      init(_ value: consuming sending Value) {
-        self.value = value
-      }
+      init(_ value: consuming sending Value) { self.value = value }
     }
 
     /// The address of the value, as a number because a pointer is not Sendable.
@@ -112,8 +110,10 @@ public import Synchronization
     private static let (waitUntil, wake, anybody) = (9 | 128, 1 | 128, 0xffff_ffff)
     #if arch(x86_64)
       private static let call = 202
-    #else
+    #elseif arch(arm64) || arch(riscv64)
       private static let call = 98
+    #else
+      #error("the number of the system call futex is missing")
     #endif
   }
 #endif

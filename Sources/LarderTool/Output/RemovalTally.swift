@@ -10,6 +10,13 @@ struct RemovalTally: Sendable, Hashable {
   /// The names of the entries; nil if they were not asked for.
   var names: [String]?
 
+  /// Adds what another removal has done.
+  mutating func add(_ other: RemovalTally) {
+    removed += other.removed
+    failed += other.failed
+    byteCount.addSaturating(UInt64(other.byteCount))
+  }
+
   /// Returns the object for scripts.
   func json(extra: [(String, JSONValue)] = []) -> JSONValue {
     var members: [(String, JSONValue)] = [

@@ -59,9 +59,7 @@ extension Call {
       var isMissing = false
       do throws(CacheError) {
         let removal = try remove(target, from: cache)
-        tally.removed += removal.removed
-        tally.failed += removal.failed
-        tally.byteCount.addSaturating(UInt64(removal.byteCount))
+        tally.add(removal)
         isMissing = removal.removed == 0 && removal.failed == 0
         if removal.failed > 0 {
           console.say("\(removal.failed.counted("entry")) could not be removed")

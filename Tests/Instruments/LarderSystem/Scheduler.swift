@@ -255,11 +255,11 @@
     /// The number of the schedule, unique in the program.
     static var number: Int { core.withLock { $0.number } }
 
-    /// Keeps the running thread from being interrupted, while a scene is prepared or judged.
     /// Notes that the running thread has come to a line that is being explored, as one that was
     /// changed.
     package static func reachChange() { if isActive { core.withLock { $0.reachChange() } } }
 
+    /// Keeps the running thread from being interrupted, while a scene is prepared or judged.
     package static func setQuiet(_ isQuiet: Bool) { core.withLock { $0.isQuiet = isQuiet } }
 
     /// Begins another round of a scene's threads.

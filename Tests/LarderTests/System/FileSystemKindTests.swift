@@ -17,6 +17,10 @@ struct `The kind of file system` {
     91 28 0:41 / /mnt/none rw -
     """
 
+  @Test func `one that tells no sizes is never full`() throws {
+    #expect(try DirectoryHandle.open(path: "/proc", faults: nil).freeByteCount() == .max)
+  }
+
   @Test(arguments: [
     (0xef53, "ext4", false), (0x5846_5342, "xfs", false), (0x0102_1994, "tmpfs", false),
     (0x6969, "nfs", true), (0xff53_4d42, "cifs", true), (0x00c3_6400, "ceph", true),
