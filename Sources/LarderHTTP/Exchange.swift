@@ -181,11 +181,8 @@ struct Exchange: Sendable {
 
   /// Returns a response with what this cache did, if the configuration names it. RFC 9211, 2.
   private func said(_ text: @autoclosure () -> String, _ response: consuming Response) -> Response {
-    guard let name = cache.configuration.cacheStatusName else { return response }
-    // A token of RFC 9651, or else a string.
-    let isToken = name.isToken && (97...122).contains(name.utf8.first?.lowered ?? 0)
-    let string = isToken ? "" : name.filter { (" "..."~").contains($0) && !"\"\\".contains($0) }
-    response.own.append("Cache-Status", "\(isToken ? name : "\"\(string)\""); \(text())")
+    guard let name = cache.statusName else { return response }
+    response.own.append("Cache-Status", "\(name); \(text())")
     return response
   }
 }

@@ -60,6 +60,7 @@ extension HTTPCache {
     /// The elements of a list, without the space around them. Commas in quotes do not separate. In
     /// quotes a backslash escapes what follows, but not in entity tags.
     static func members(of list: String, hasEscapes: Bool = true) -> [String] {
+      if list.isEmpty { return [] }
       var (isQuoted, isEscaped) = (false, false)
       return list.utf8.split { byte in
         defer { isEscaped = isQuoted && hasEscapes && !isEscaped && byte == 92 }

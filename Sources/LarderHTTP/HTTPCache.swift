@@ -78,6 +78,8 @@ public final class HTTPCache: Sendable {
   let entries: Cache<Stored>
   /// The bodies that are entries of their own, as far as memory takes them.
   let bodies: Cache<[UInt8]>
+  /// The name in `Cache-Status`, as a token of RFC 9651 or else as a string.
+  let statusName: String?
   let flights = Flights()
   let counters = ForkSafeMutex(Statistics())
   /// When the disk last refused to let go of URLs, by their hash: what came before is not used.
@@ -92,6 +94,10 @@ public final class HTTPCache: Sendable {
     storage.disk.extending = .off
     storage.memoryCostLimit = storage.memoryCostLimit.map { $0 / 2 }
     self.configuration = configuration
+    statusName = configuration.cacheStatusName.map { name in
+      if name.isToken, (97...122).contains(name.utf8.first?.lowered ?? 0) { return name }
+      return "\"\(name.filter { (" "..."~").contains($0) && !"\"\\".contains($0) })\""
+    }
     entries = try Cache(directory: directory, coder: .entry, configuration: storage)
     storage.memoryEntryCostLimit = .bytes(Body.pieceSize)
     bodies = try Cache(directory: directory, coder: .bytes, configuration: storage)

@@ -35,8 +35,9 @@ extension HTTPCache {
 
     /// The directives of the request. Source: RFC 9111, 5.2.1 and 5.4.
     var control: Directives {
+      if let field = fields["cache-control"] { return Directives(field, isOfRequest: true) }
       let isForced = fields.members(of: "pragma").contains { $0.equalsIgnoringCase("no-cache") }
-      return Directives(fields["cache-control"] ?? (isForced ? "no-cache" : ""), isOfRequest: true)
+      return Directives(isForced ? "no-cache" : "", isOfRequest: true)
     }
 
     /// Whether the origin alone can answer: a body follows, or a condition concerns its own state.
