@@ -38,7 +38,9 @@
       if let share = value(of: "--neighbours", in: arguments).flatMap({ Int($0) }) {
         explorer.neighbourShare = share
       }
-      explorer.isForChange = arguments.contains("--changed")
+      let changed = value(of: "--lines", in: arguments).map { lines(in: $0) }
+      changed.map(Scheduler.explore)
+      explorer.isForChange = changed != nil || arguments.contains("--changed")
       explorer.isFine = arguments.contains("--fine")
       explorer.stopFile = value(of: "--until", in: arguments)
       explorer.isTwice = arguments.contains("--twice")
@@ -60,6 +62,7 @@
       } else {
         explorer.explore()
       }
+      for lines in Set(Scheduler.linesReached) { Progress.tell("CAME TO \(lines)") }
       if arguments.contains("--cover") {
         for scene in explorer.rare.cover() { Progress.tell("COVERS \(scene.text)") }
       }
@@ -110,6 +113,17 @@
       guard let scene = Scene("fine early=0 with=a | p0 memory shared events | c0 Sa100 Oa100 X G")
       else { return }
       for _ in 0..<2 { _ = Trial(.random(period: 4), seed: 1, scene).run() }
+    }
+
+    /// Reads lines to explore: the name of a file, and the first and the last line there.
+    private static func lines(in path: String) -> Scheduler.Lines {
+      let text = String(decoding: RawFiles.bytes(path) ?? [], as: UTF8.self)
+      return text.split(separator: "\n").reduce(into: [:]) { lines, line in
+        let words = line.split(separator: " ")
+        guard words.count == 3, let first = Int(words[1]), let last = Int(words[2]), first <= last
+        else { return }
+        lines[String(words[0]), default: []].append(first...last)
+      }
     }
 
     /// Returns the trials in the lines of a file.

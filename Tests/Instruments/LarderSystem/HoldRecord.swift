@@ -8,7 +8,7 @@
     }
 
     package static func note(_ start: Start, _ file: StaticString, _ line: Int) {
-      Scheduler.note("held the state at \(file):\(line)")
+      Scheduler.noteHold(file, line)
     }
   }
 #elseif LARDER_HOLDS

@@ -136,6 +136,7 @@
         place = (type.map { " of \($0)" } ?? "") + " at \(file):\(line)" + Backtrace.callers()
       }
       let site = unsafe Int(bitPattern: file.utf8Start) &- firstSite &+ line &* 4_099
+      if isExplored(file, line, site) { reachChange() }
       // LarderSystem alone has an S there.
       let isPlumbing = unsafe file.utf8Start[6] == UInt8(ascii: "S")
       move(core.withLock { [place] in $0.step(kind, object, site, isPlumbing, place) })
@@ -146,6 +147,46 @@
       let name: StaticString = #fileID
       return unsafe Int(bitPattern: name.utf8Start)
     }()
+
+    /// Lines to explore, by the names of their files, such as `LarderDisk/DiskEngine.swift`.
+    package typealias Lines = [String: [ClosedRange<Int>]]
+    /// The lines to explore, those that were reached, and of places whether they are among them.
+    private static let explored = Synchronization.Mutex(
+      (lines: Lines(), reached: Lines(), places: [Int: Bool]()))
+    private static let explores = Synchronization.Atomic<Bool>(false)
+
+    /// Has each point in some lines count as one that comes to a change.
+    package static func explore(_ lines: Lines) {
+      explored.withLock { $0 = (lines, [:], [:]) }
+      explores.store(!lines.isEmpty, ordering: .relaxed)
+    }
+
+    /// The lines to explore that a thread has come to, as the name of a file and the first and last.
+    package static var linesReached: [String] {
+      let reached = explored.withLock(\.reached)
+      return reached.flatMap { path, lines in
+        lines.map { "\(path) \($0.lowerBound) \($0.upperBound)" }
+      }
+    }
+
+    private static func isExplored(_ file: StaticString, _ line: Int, _ site: Int) -> Bool {
+      guard explores.load(ordering: .relaxed) else { return false }
+      return explored.withLock { explored in
+        if let known = explored.places[site] { return known }
+        let found = explored.lines["\(file)", default: []].filter { $0.contains(line) }
+        explored.places[site] = !found.isEmpty
+        explored.reached["\(file)", default: []] += found
+        return !found.isEmpty
+      }
+    }
+
+    /// Notes the place that holds a lock.
+    static func noteHold(_ file: StaticString, _ line: Int) {
+      guard isActive else { return }
+      let site = unsafe Int(bitPattern: file.utf8Start) &- firstSite &+ line &* 4_099
+      if isExplored(file, line, site) { reachChange() }
+      note("held the state at \(file):\(line)")
+    }
 
     /// Whether the running schedule is traced.
     private static let traces = Synchronization.Atomic<Bool>(false)
