@@ -161,11 +161,10 @@ struct Exchange: Sendable {
 
   /// Stores a response, now if its body is small and known, or else as it goes to the client.
   private func keep(_ new: Response, _ stored: Stored) async -> Response {
-    var answer = passed(new, "; stored")
     if let bytes = new.body.bytes, bytes.count <= Stored.Content.largestInline {
-      await publish(stored.with(.bytes(bytes)))
-      return answer
+      return passed(new, await publish(stored.with(.bytes(bytes))) ? "; stored" : "")
     }
+    var answer = passed(new, "; stored")
     let body = Body(byteCount: new.body.byteCount, next: Fill(new.body, stored, self).next)
     // If no client reads the body, it is read to be stored.
     if answer.status == 304 { Task { for try await _ in body {} } } else { answer.body = body }

@@ -41,7 +41,9 @@ extension Exchange {
 
   /// Stores a response whose body is stored already, in place of an older one, and ends the flight
   /// that brought it. If it was invalidated since the flight began, nothing is stored.
-  func publish(_ stored: Stored) async {
+  ///
+  /// - Returns: Whether the disk did what was asked of it.
+  @discardableResult func publish(_ stored: Stored) async -> Bool {
     // The response whose body no head names in the end.
     var rest = stored.content == usable?.stored.content ? nil : stored
     let isDone = await cache.countingFailure {
@@ -64,6 +66,7 @@ extension Exchange {
     }
     await cache.countingFailure { try await cache.removeBody(of: rest) }
     await cache.flights.end(flight, .looks(mayWait: isDone))
+    return isDone
   }
 
   /// Returns the key for a response. If it varies, stores the marker before, for as long as any.

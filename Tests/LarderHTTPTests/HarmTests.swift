@@ -203,6 +203,19 @@ struct `Harm to others` {
     #expect(scene.requests.isEmpty)
   }
 
+  @Test func `a response that the disk does not take is not said to be stored`() async throws {
+    let faults = FaultInjector()
+    let scene = try Scene([Reply(200, fresh), Reply(200, fresh)]) {
+      ($0.storage.disk.faults, $0.cacheStatusName) = (faults, "a")
+    }
+    faults.plan(.errno(.readOnlyFileSystem), for: .openat, onwards: true)
+    #expect(try await scene.get().fields["cache-status"] == "a; fwd=uri-miss; fwd-status=200")
+    faults.reset()
+    let said = try await scene.get().fields["cache-status"]
+    #expect(said == "a; fwd=uri-miss; fwd-status=200; stored")
+    #expect(scene.cache.statistics.notKept == 1)
+  }
+
   @Test func `a large body whose head cannot be stored is removed`() async throws {
     let scene = try Scene([Reply(200, fresh), stream(90_000, fresh)])
     _ = try await scene.get().body.text
