@@ -101,6 +101,21 @@ extension CacheStatistics: CustomReflectable {
   }
 }
 
+extension DiskStatistics: CustomReflectable {
+  /// The public counters by name, for `print`.
+  public var customMirror: Mirror {
+    let counters: KeyValuePairs<String, Any> = [
+      "hits": hits, "misses": misses, "stores": stores, "rejections": rejections,
+      "removals": removals, "purges": purges, "vainEvictions": vainEvictions,
+      "bytesRead": bytesRead, "bytesWritten": bytesWritten, "stampsWritten": stampsWritten,
+      "stampsDropped": stampsDropped, "lostStores": lostStores, "evictionTime": evictionTime,
+      "errors": errors, "upkeepFailures": upkeepFailures, "scan": scan,
+      "foreignCount": foreignCount, "isDirectoryUnsafe": isDirectoryUnsafe,
+    ]
+    return Mirror(self, children: counters, displayStyle: .struct)
+  }
+}
+
 // Trims of both tiers.
 extension Cache {
   /// Removes the least recently used values from both tiers until at most `count` are left in each.

@@ -267,27 +267,26 @@ extension DiskCache.Configuration {
   /// with others: the object's own, and the rest of the engine's.
   func joining(_ shared: Self) -> Self {
     var joined = shared
-    joined.expiration = expiration
-    joined.extending = extending
-    joined.coherence = coherence
-    joined.fileExtension = fileExtension
-    joined.shouldStore = shouldStore
-    joined.threadCount = threadCount
+    (joined.expiration, joined.extending) = (expiration, extending)
+    (joined.coherence, joined.fileExtension) = (coherence, fileExtension)
+    (joined.shouldStore, joined.threadCount) = (shouldStore, threadCount)
     return joined
   }
 
-  /// Whether two caches of one process can use one directory with these settings.
-  ///
-  /// Compares the settings that the shared engine can have only once. Those that each object keeps
-  /// for itself may differ, and the remaining ones are those of the first opener.
-  func isCompatible(with other: Self) -> Bool {
-    mode == other.mode && sizeLimit == other.sizeLimit && countLimit == other.countLimit
-      && ageLimit == other.ageLimit && freeSpaceLimit == other.freeSpaceLimit
-      && trimTarget == other.trimTarget && sizeMeasure == other.sizeMeasure
-      && durability == other.durability && writeBehindLimit == other.writeBehindLimit
-      && sharesWithGroup == other.sharesWithGroup
-      && recordKeys == other.recordKeys && requireProof == other.requireProof
-      && recencyGranularity == other.recencyGranularity && expiredGrace == other.expiredGrace
-      && sweepInterval == other.sweepInterval && clock.isSame(as: other.clock)
+  /// Returns the names of the settings that differ, of those that the shared engine can have only
+  /// once; nil if they agree. Each object keeps some others, and the rest are the first opener's.
+  func conflict(with new: Self) -> String? {
+    let settings: KeyValuePairs = [
+      "mode": mode == new.mode, "sharesWithGroup": sharesWithGroup == new.sharesWithGroup,
+      "sizeLimit": sizeLimit == new.sizeLimit, "sweepInterval": sweepInterval == new.sweepInterval,
+      "countLimit": countLimit == new.countLimit, "sizeMeasure": sizeMeasure == new.sizeMeasure,
+      "ageLimit": ageLimit == new.ageLimit, "recordKeys": recordKeys == new.recordKeys,
+      "freeSpaceLimit": freeSpaceLimit == new.freeSpaceLimit, "clock": clock.isSame(as: new.clock),
+      "trimTarget": trimTarget == new.trimTarget, "requireProof": requireProof == new.requireProof,
+      "durability": durability == new.durability, "expiredGrace": expiredGrace == new.expiredGrace,
+      "writeBehindLimit": writeBehindLimit == new.writeBehindLimit,
+      "recencyGranularity": recencyGranularity == new.recencyGranularity,
+    ]
+    return settings.reduce(nil) { $1.value ? $0 : ($0.map { "\($0), " } ?? "different: ") + $1.key }
   }
 }

@@ -106,12 +106,15 @@ extension Fixture {
         .invalidArgument, operation: "open", path: "\(path)/\(refusal.name)",
         underlying: "a read refuses it: \(refusal.reason.rawValue)")
     }
-    let manifest = try directory.manifest()
-    try onFixture(scratch.path, "open") { () throws(Errno) in
-      let handle = try DirectoryHandle.open(path: scratch.path, faults: nil)
-      // A cache did not keep them either.
-      for name in transfer.names where manifest.candidates(for: name).first?.isKept == false {
-        try handle.unlink(name.fileName)
+    if isRecording {
+      try directory.addMissingLines(of: transfer.names, at: max(start, WallClock.system.now()))
+    }
+    let lines = try directory.manifest().lines
+    for name in transfer.names where lines[name]?.contains(where: { !$0.isKept }) == true {
+      // A cache did not keep it either. Of several lines, the one that fits the content tells.
+      guard try directory.value(of: name)?.isKept == false else { continue }
+      try onFixture(scratch.path, "open") { () throws(Errno) in
+        try DirectoryHandle.open(path: scratch.path, faults: nil).unlink(name.fileName)
       }
     }
     return (scratch, Set(transfer.names))
@@ -125,7 +128,10 @@ extension Fixture {
     _ recording: FixtureDirectory.Recording, forKey key: CacheKey
   ) throws(CacheError) -> FixtureDirectory.Recording {
     let directory = try FixtureDirectory(path)
-    let isFirst = try directory.record(recording, forKey: key, at: start, keepsOld: true)
+    var lasting = recording
+    // No cache keeps a value that has expired when it is loaded.
+    if recording.expiration.expiry(at: start) <= start { lasting.expiration = .expired }
+    let isFirst = try directory.record(lasting, forKey: key, at: start, keepsOld: true)
     if isFirst { return recording }
     let name = EntryName(key, fileExtension: recording.fileExtension)
     return try directory.value(of: name) ?? recording

@@ -54,6 +54,20 @@ extension FixtureDirectory {
     }
   }
 
+  /// Adds the lines of entries whose recording was interrupted before it wrote them.
+  ///
+  /// A file without an attribute gets none, because it was made by hand.
+  func addMissingLines(of names: [EntryName], at now: Timestamp) throws(CacheError) {
+    let known = try manifest()
+    guard names.contains(where: { known.candidates(for: $0).isEmpty }) else { return }
+    try updating("record") { (manifest) throws(CacheError) in
+      let source = FixtureSource(handle, manifest, at: now)
+      for name in names where manifest.candidates(for: name).isEmpty {
+        if case .file(_, .stored(let line)) = try source.open(name) { manifest.set(line) }
+      }
+    }
+  }
+
   /// Settings that keep git from changing a byte and from merging two recordings of one key into a
   /// value that neither branch made, and that merge the lines of branches with different
   /// recordings.
@@ -176,6 +190,10 @@ extension FixtureLine {
   /// Seals a file. Throws if the file system has no attributes and the line has extended data,
   /// because a test may count on them.
   fileprivate func sealWithData(_ file: borrowing FileDescriptor) throws(Errno) {
+    // A file in place can have the data of an earlier line, which would count as this one's.
+    if extendedData.isEmpty, try !EntryReader.extendedData(of: file).isEmpty {
+      try file.setAttribute(.data, to: [])
+    }
     if try !seal(file) && !extendedData.isEmpty { throw .notSupported }
   }
 }

@@ -94,7 +94,7 @@ extension FixtureDirectory {
   private func openManifest() throws(Errno) -> FileDescriptor {
     while true {
       do throws(Errno) {
-        return try handle.openForReading(FixtureManifest.fileName)
+        return try handle.openForLocking(FixtureManifest.fileName)
       } catch .noSuchFile {
         do throws(Errno) {
           return try handle.create(FixtureManifest.fileName, permissions: 0o644)

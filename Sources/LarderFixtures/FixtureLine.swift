@@ -49,9 +49,9 @@ extension FixtureLine {
     if case .key(let bytes) = proof { CacheKey(bytes) } else { nil }
   }
 
-  /// Whether the value was valid after its last use. One that never was comes from a load that did
-  /// not let the cache keep it.
-  package var isKept: Bool { expiry > lastAccess }
+  /// Whether a cache kept the value. A load that did not let it is recorded as `.expired`. Any
+  /// other line that has expired is that of a value which was valid once.
+  package var isKept: Bool { lifetime != .fixed || expiry != lastAccess }
 
   /// Whether the file's name is that of the recorded key.
   package var isNamedByItsKey: Bool {

@@ -145,8 +145,8 @@ enum EngineRegistry {
         registrations[index].attachedCount += 1
         return .astray(tier)
       }
-      guard tier.engine.configuration.isCompatible(with: configuration) else {
-        throw CacheError(.configurationConflict, operation: "open", path: path)
+      if let names = tier.engine.configuration.conflict(with: configuration) {
+        throw CacheError(.configurationConflict, operation: "open", path: path, underlying: names)
       }
       registrations[index].attachedCount += 1
       return .attached(tier)

@@ -106,7 +106,7 @@ struct HeldName: ~Copyable {
     of occupant: FileStatus, in handle: DirectoryHandle, isHidden: @autoclosure () -> Bool
   ) throws(Errno) -> Bool? {
     do throws(Errno) {
-      let file = try handle.openForReading(name.fileName)
+      let file = try handle.openForLocking(name.fileName)
       // Locked, so that only one of several exclusive stores removes it.
       guard try file.tryLock(.exclusive) || isHidden() else { return nil }
       guard try file.status().identity == occupant.identity else { return false }

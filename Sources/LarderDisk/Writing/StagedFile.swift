@@ -180,7 +180,7 @@ package struct StagedFile: ~Copyable, Sendable {
   ) {
     for name in names {
       do throws(Errno) {
-        let file = try handle.openForReading(name)
+        let file = try handle.openForLocking(name)
         let status = try file.status()
         guard status.isRegular else { continue }
         // On a network file system it must have been unchanged for an hour in two cases: if another

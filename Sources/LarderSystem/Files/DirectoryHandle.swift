@@ -110,6 +110,22 @@ extension DirectoryHandle {
     try open(name, OpenMode.rewrite.flags)
   }
 
+  /// Opens an existing file for reading and for an exclusive lock.
+  ///
+  /// On a network file system for writing as well, if this process may: NFS locks the bytes of the
+  /// file, and refuses an exclusive lock with EBADF where they cannot be written. See: man 2 flock.
+  /// A directory cannot be opened for writing; the engine asks for no exclusive lock on one there.
+  package func openForLocking(_ name: FileName) throws(Errno) -> FileDescriptor {
+    if fileSystem.isNetwork {
+      do throws(Errno) {
+        return try openForWriting(name)
+      } catch .permissionDenied, .notPermitted, .readOnlyFileSystem, .isDirectory {
+        // Opened as far as is allowed.
+      }
+    }
+    return try openForReading(name)
+  }
+
   /// Makes a file without a name. Corresponds to `openat(O_TMPFILE)`.
   ///
   /// The system removes the file when it is closed, also after a crash. See: man 2 open, O_TMPFILE,

@@ -55,14 +55,20 @@ package enum SystemEnvironment {
   /// Whether an open file has a path by its number, as `/proc/self/fd/N`.
   package static var hasDescriptorPaths: Bool { unsafe access("/proc/self/fd", F_OK) == 0 }
 
-  /// Returns the content of a small text file, as those under `/proc`; nil if it cannot be read.
+  /// Returns the content of a text file, as those under `/proc`; nil if it cannot be read.
   ///
-  /// Reads up to 64 KiB, more than the files under `/proc` and `/sys` have. A longer file is cut
-  /// off, not refused.
+  /// Reads up to 4 MiB, more than the tables of mounts and of locks have on any sensible machine. A
+  /// longer file is cut off, not refused.
   package static func text(ofFile path: String) -> String? {
     do throws(Errno) {
       let file = try FileDescriptor.open(source: path, faults: nil)
-      return String(decoding: try file.read(upTo: 65_536), as: UTF8.self)
+      // In pieces, because most of these files are short and none tells its length.
+      var (bytes, piece): ([UInt8], [UInt8]) = ([], [])
+      repeat {
+        piece = try file.read(upTo: 65_536)
+        bytes += piece
+      } while piece.count == 65_536 && bytes.count < 4 << 20
+      return String(decoding: bytes, as: UTF8.self)
     } catch {
       return nil
     }

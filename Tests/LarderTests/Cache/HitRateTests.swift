@@ -28,6 +28,10 @@ struct `The share of hits` {
     #expect("\(cache.statistics.memory)".hasPrefix("MemoryStatistics(hits: 0, missesAbsent: "))
     let text = "\(cache) \(cache.disk) \(cache.memory) \(cache.statistics)"
     for name in ["counters", "repeated", "content", "engine"] { #expect(!text.contains(name)) }
+    let disk = "\(cache.disk.statistics)"
+    #expect(disk.hasPrefix("DiskStatistics(hits: 0, misses: [LarderDisk.MissReason.absent: 2], "))
+    #expect(disk.hasSuffix("foreignCount: 0, isDirectoryUnsafe: false)"))
+    #expect(text.contains(disk))
   }
 
   private var isHalf: Bool { cache.statistics.hitRate == 0.5 }

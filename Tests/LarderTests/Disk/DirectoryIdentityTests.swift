@@ -223,19 +223,28 @@ extension `The directory's identity` {
     #expect(try first.value(forKey: "k") == [1])
   }
 
-  private static let conflicts: [@Sendable (inout DiskCache.Configuration) -> Void] = [
-    { $0.sizeLimit = 5 }, { $0.countLimit = 5 }, { $0.ageLimit = .seconds(5) },
-    { $0.freeSpaceLimit = 5 }, { $0.trimTarget = 0.4 }, { $0.sizeMeasure = .allocatedBytes },
-    { $0.durability = .durable }, { $0.mode = .exclusive }, { $0.clock = .system },
-    { $0.clock = WallClock { Timestamp(seconds: 1) } }, { $0.recencyGranularity = .zero },
-    { $0.sharesWithGroup = true }, { $0.sweepInterval = .seconds(5) },
+  private static let conflicts: [(String, @Sendable (inout DiskCache.Configuration) -> Void)] = [
+    ("sizeLimit", { $0.sizeLimit = 5 }), ("countLimit", { $0.countLimit = 5 }),
+    ("ageLimit", { $0.ageLimit = .seconds(5) }), ("freeSpaceLimit", { $0.freeSpaceLimit = 5 }),
+    ("trimTarget", { $0.trimTarget = 0.4 }), ("durability", { $0.durability = .durable }),
+    ("sizeMeasure", { $0.sizeMeasure = .allocatedBytes }), ("mode", { $0.mode = .exclusive }),
+    ("clock", { $0.clock = .system }), ("recordKeys", { $0.recordKeys = .never }),
+    ("clock", { $0.clock = WallClock { Timestamp(seconds: 1) } }),
+    ("recencyGranularity", { $0.recencyGranularity = .zero }),
+    ("sharesWithGroup", { $0.sharesWithGroup = true }),
+    ("sweepInterval", { $0.sweepInterval = .seconds(5) }),
+    ("requireProof", { $0.requireProof = true }),
+    ("writeBehindLimit", { $0.writeBehindLimit = 5 }),
+    ("expiredGrace", { $0.expiredGrace = .seconds(5) }),
+    ("mode, sizeLimit", { ($0.sizeLimit, $0.mode) = (5, .exclusive) }),
   ]
 
   @Test func `settings that conflict are a clear error, and the first stays in force`() throws {
     let first = try scene.open()
-    for (number, change) in Self.conflicts.enumerated() {
-      let error = #expect(throws: CacheError.self, "\(number)") { try scene.open(change) }
-      #expect(error?.code == .configurationConflict, "\(number)")
+    for (names, change) in Self.conflicts {
+      let error = #expect(throws: CacheError.self, "\(names)") { try scene.open(change) }
+      #expect(error?.code == .configurationConflict, "\(names)")
+      #expect(error?.underlying == "different: \(names)")
     }
     try first.store([1], forKey: "k")
     #expect(try scene.open { $0.expiration = .seconds(1) }.value(forKey: "k") == [1])

@@ -139,6 +139,52 @@ struct `On a network file system` {
     #expect(try scene.names == [])
   }
 
+  /// Counts the locks that are asked for on a file which is open for reading only.
+  private static func countReadOnlyLocks(of path: String, _ faults: FaultInjector) -> Counter {
+    let count = Counter()
+    faults.plan(
+      .before {
+        for _ in OpenResources.readOnlyDescriptors(of: path) { count.add() }
+      }, for: .flock, onwards: true)
+    return count
+  }
+
+  @Test(arguments: [0o600, 0o400])
+  func `what is locked exclusively there is open for writing, because NFS refuses it otherwise`(
+    mode: Int
+  ) throws {
+    let scene = try DiskScene()
+    let cache = try Self.open(scene)
+    try scene.plant([1], named: ".larder-1-1")
+    try scene.plant([0], named: scene.name("k").text, expiry: scene.clock.now)
+    try FileManager.default.setAttributes(
+      [.posixPermissions: mode], ofItemAtPath: scene.path + "/.larder-1-1")
+    let count = Self.countReadOnlyLocks(of: scene.path + "/", scene.faults)
+    #expect(try cache.storeIfAbsent([1], forKey: "k") == .stored)
+    try cache.close()
+    scene.clock.now = WallClock.system.now().adding(seconds: 3700)
+    _ = try Self.open(scene).count()
+    #expect(try scene.names == [scene.name("k").text])
+    // Root can open any file for writing.
+    #expect(count.value == (mode == 0o400 && ProcessIdentity.user != 0 ? 1 : 0))
+    let handle = try DirectoryHandle.open(path: scene.path, faults: scene.faults)
+    let name = scene.name("k")
+    scene.faults.plan(.errno(.readOnlyFileSystem), for: .openat)
+    #expect(try handle.openForLocking(name).read(upTo: 9) == [1])
+    scene.faults.plan(.errno(.ioError), for: .openat)
+    #expect(throws: Errno.ioError) { _ = try handle.openForLocking(name).rawValue }
+  }
+
+  @Test func `no watcher on this machine takes a lock for a write`() throws {
+    let scene = try DiskScene()
+    try scene.makeDirectory()
+    try scene.plant([1], named: "k")
+    let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
+    let file = try handle.openForLocking(FileName("k"))
+    #expect(try file.tryLock(.exclusive))
+    #expect(OpenResources.readOnlyDescriptors(of: scene.path + "/k") == ["\(file.rawValue)"])
+  }
+
   @Test func `what was left behind goes at once where locks reach other machines`() throws {
     let scene = try DiskScene()
     try scene.makeDirectory()

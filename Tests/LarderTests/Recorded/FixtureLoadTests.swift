@@ -179,6 +179,54 @@ extension `A load of a cache on a fixture` {
     #expect(try FixtureDirectory(path).check().findings.isEmpty)
   }
 
+  @Test(arguments: [
+    Expiration.date(FixtureDirectory.start.adding(seconds: -9)), .seconds(-9), .seconds(0),
+  ])
+  func `of a value that has expired already gets it in each run`(
+    expiration: Expiration
+  ) async throws {
+    for isRecording in [true, false, true] {
+      try await run(isRecording: isRecording) { cache, _ in
+        for _ in 1...2 {
+          let value = try await cache.value(forKey: "k") { [loads] _ in
+            loads.add()
+            return .value("value", expiration: expiration)
+          }
+          #expect(value == "value")
+          #expect(try await cache.read(forKey: "k", allowingExpired: true) == nil)
+        }
+      }
+    }
+    #expect(loads.value == 1)
+    #expect(try FixtureDirectory(path).check().findings.isEmpty)
+  }
+
+  @Test func `that was cut off before its line was written is completed by the next recording`()
+    async throws
+  {
+    func record() async throws {
+      try await run(isRecording: true) { cache, _ in
+        let value = try await cache.value(forKey: "k") { [loads] _ in
+          loads.add()
+          return .value("value", expiration: .days(1), extendedData: [7])
+        }
+        #expect(value == "value")
+        let text = try await cache.value(forKey: "by hand") { "loaded" }
+        #expect(text == "hand")
+      }
+    }
+    let directory = try FixtureDirectory(path, makesDirectory: true)
+    let hand = EntryName(CacheKey("by hand"))
+    try Data("hand".utf8).write(to: URL(filePath: "\(path)/\(hand)"))
+    try await record()
+    let manifest = try directory.manifest()
+    try Data().write(to: URL(filePath: path + "/manifest"))
+    try await record()
+    #expect(try directory.manifest() == manifest && loads.value == 1)
+    // A file that was made by hand needs no line.
+    #expect(try directory.check().findings.map(\.kind) == [.unlisted])
+  }
+
   @Test(arguments: [LoadOptions.reload, .memoryOnly, .diskOnly])
   func `gets the recorded value where it passes over a valid one`(
     options: LoadOptions

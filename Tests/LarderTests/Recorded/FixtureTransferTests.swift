@@ -161,6 +161,21 @@ extension `Taking entries over into a fixture` {
     #expect(try directory.pack(from: path).names == [name("k")])
   }
 
+  @Test func `locks a manifest that is open for writing, because NFS refuses it otherwise`() throws
+  {
+    try record("k", "v")
+    let faults = FaultInjector()
+    faults.simulate(FileSystemKind(name: "nfs", isNetwork: true))
+    let count = Counter()
+    faults.plan(
+      .before {
+        for _ in OpenResources.readOnlyDescriptors(of: path + "/manifest") { count.add() }
+      }, for: .flock, onwards: true)
+    let directory = try FixtureDirectory(path, faults: faults)
+    #expect(try directory.pack(from: path).names == [name("k")])
+    #expect(count.value == 0 && faults.count(of: .flock) > 0)
+  }
+
   @Test func `leaves no lock with a child that was forked during a write`() throws {
     let faults = FaultInjector()
     let copies = Shared<[Int32]>([])
@@ -222,6 +237,65 @@ extension `Taking entries over into a fixture` {
     try Data(merged.utf8).write(to: URL(filePath: path + "/manifest"))
     try record("k", "ours")
     #expect(try fixture().manifest().text == ours)
+  }
+
+  @Test func `takes a value that was touched by hand or has expired for one that was kept`()
+    async throws
+  {
+    try store("touched", "late", "valid")
+    try Shell.run(
+      "touch \(name("touched")); touch -m -d '-1 day' \(name("late")); sleep 0.01", in: source)
+    try fixture().pack(from: source)
+    #expect(try fixture().check().findings.map(\.kind) == [.expired, .expired])
+    let cache = try Cache(fixture: path, coder: .string)
+    for key in ["touched", "late"] {
+      let found = try await cache.read(forKey: key, allowingExpired: true)
+      #expect(found?.value == "value of \(key)")
+      let miss = await #expect(throws: FixtureMiss.self) {
+        _ = try await cache.value(forKey: key) { "loaded" }
+      }
+      #expect(miss?.description.contains("has expired by its clock") == true)
+    }
+    #expect(try await cache.value(forKey: "valid") == "value of valid")
+    try await cache.close()
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func `keeps what the line of the content kept, of two lines`(
+    isFirst: Bool, isKept: Bool
+  ) throws {
+    func record(_ value: String, isKept: Bool) throws -> String {
+      try fixture().record(
+        .init(Array(value.utf8), expiration: isKept ? .days(1) : .expired), forKey: "k",
+        at: FixtureDirectory.start)
+      return try fixture().manifest().text
+    }
+    let ours = try record("ours", isKept: !isKept)
+    let theirs = try record("theirs", isKept: isKept)
+    let merged = isFirst ? theirs + ours : ours + theirs
+    try Data(merged.utf8).write(to: URL(filePath: path + "/manifest"))
+    let cache = try Cache(fixture: path, coder: .string)
+    #expect(try cache.value(forKey: "k", options: .allowingExpired) == (isKept ? "theirs" : nil))
+    try cache.close()
+  }
+
+  @Test func `unpacked in place has the data of its line alone`() throws {
+    let directory = try fixture()
+    var recording = FixtureDirectory.Recording([1], expiration: .days(1))
+    recording.extendedData = Array("old".utf8)
+    try directory.record(recording, forKey: "k", at: FixtureDirectory.start)
+    // Git brings the manifest of another branch, and leaves the file with the same content.
+    let aside = try FixtureDirectory(scene.path + "/aside", makesDirectory: true)
+    recording.extendedData = []
+    try aside.record(recording, forKey: "k", at: FixtureDirectory.start)
+    try Shell.run("cp aside/manifest fixture/manifest", in: scene.path)
+    #expect(try directory.unpack(into: path).names == [name("k")])
+    var configuration = DiskCache.Configuration()
+    configuration.clock = ManualClock(FixtureDirectory.start).wallClock
+    let cache = try DiskCache(directory: path, configuration: configuration)
+    let found = try cache.read(forKey: "k")
+    #expect(found?.value == [1] && found?.extendedData == [])
+    try cache.close()
   }
 
   @Test(arguments: ["ln -s /etc/passwd manifest", "mkfifo manifest", "mkdir manifest"])

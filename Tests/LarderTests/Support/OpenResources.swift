@@ -14,6 +14,13 @@ enum OpenResources {
     }
   }
 
+  /// Those of the descriptors that cannot be written to. NFS refuses an exclusive lock on them.
+  static func readOnlyDescriptors(of target: String) -> [String] {
+    descriptors(of: target).filter { number in
+      Int32(number).map { fcntl($0, F_GETFL) & O_ACCMODE == O_RDONLY } ?? false
+    }
+  }
+
   /// The numbers of the threads.
   static var threads: Set<String> { Set(names(in: "/proc/self/task")) }
 

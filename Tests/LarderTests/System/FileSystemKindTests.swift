@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Larder
@@ -92,6 +93,16 @@ struct `The kind of file system` {
     #expect(isListed || handle.fileSystem == .unknown)
     #expect(!isListed || handle.fileSystem != .unknown)
     #expect(!isListed || handle.fileSystem.isNetwork == plain.fileSystem.isNetwork)
+  }
+
+  @Test(arguments: [(0, 0), (65_536, 65_536), (200_000, 200_000), (5 << 20, 4 << 20)])
+  func `a long table of mounts is read to its end, and no more than 4 MiB of it`(
+    byteCount: Int, readCount: Int
+  ) throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/table"
+    try Data(repeating: UInt8(ascii: "x"), count: byteCount).write(to: URL(filePath: path))
+    #expect(SystemEnvironment.text(ofFile: path)?.utf8.count == readCount)
   }
 
   @Test(arguments: [
