@@ -171,7 +171,7 @@ actor Fill {
       if hasEnded {
         let whole = stored.with(try await content())
         // Also if the client is gone: no head would name what lies there.
-        await Task { [exchange] in await exchange.publish(whole) }.value
+        _ = await Task { [exchange] in await exchange.publish(whole) }.value
       }
     }
     guard !isKept else { return }

@@ -21,7 +21,12 @@ private func openWithSettings() async throws -> HTTPCache {
   settings.policy.staleIfError = .seconds(3_600)
   settings.policy.storesSetCookie = false
   settings.policy.targetedFields = ["CDN-Cache-Control"]
-  settings.route = { $0.target.hasPrefix("/admin/") ? .bypassed : nil }
+  var patient = settings.policy
+  patient.staleIfError = .seconds(7 * 86_400)
+  settings.route = { [patient] request in
+    if request.target.hasPrefix("/admin/") { return .bypassed }
+    return request.target.hasPrefix("/pictures/") ? .cached(patient) : nil  // nil: settings.policy
+  }
   let cache = try HTTPCache(directory: "/var/cache/app/http", configuration: settings)
   return cache
 }

@@ -161,7 +161,7 @@
       explores.store(!lines.isEmpty, ordering: .relaxed)
     }
 
-    /// The lines to explore that a thread has come to, as the name of a file and the first and last.
+    /// The lines to explore that a thread has come to: the name of a file, the first and the last.
     package static var linesReached: [String] {
       let reached = explored.withLock(\.reached)
       return reached.flatMap { path, lines in

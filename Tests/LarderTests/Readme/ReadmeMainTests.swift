@@ -55,7 +55,7 @@ struct `The lines of a program in a page` {
     let readme = try Readme.text(of: "README.md")
     let manifest = try #require(
       readme.components(separatedBy: "```\n").first { $0.hasPrefix(start) })
-    #expect(manifest.contains(".package(path: \"../larder\")"))
+    #expect(manifest.contains(".package(name: \"larder\", path: \"../larder\")"))
     let page = "Sources/Larder/Larder.docc/GettingStarted.md"
     #expect(try Readme.text(of: page).contains("```\n\(manifest)```"))
   }

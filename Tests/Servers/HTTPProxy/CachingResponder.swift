@@ -34,7 +34,10 @@ struct CachingResponder: HTTPResponder {
           try await out.finish(nil)
         }
       return Response(status: .init(code: answer.status), headers: fields, body: body)
-    } catch { return Response(status: .gatewayTimeout) }
+    } catch {
+      context.logger.error("\(error)")
+      return Response(status: .gatewayTimeout)
+    }
   }
 
   func send(_ asked: HTTPCache.Request, _ body: RequestBody) async throws -> HTTPCache.Response {

@@ -6,8 +6,30 @@ import ServiceLifecycle
 struct CacheLog: Service {
   let disk: DiskCache
   let logger: Logger
+  var interval = Duration.seconds(60)
 
   func run() async throws {
+    try await withThrowingTaskGroup { group in
+      group.addTask { await logRemovals() }
+      group.addTask { try? await cancelWhenGracefulShutdown { try await logFailures() } }
+      try await group.waitForAll()
+    }
+  }
+
+  private func logFailures() async throws {
+    var known: [Errno: Int] = [:]
+    while true {
+      let now = disk.statistics
+      let failures = now.errors.merging(now.upkeepFailures) { $0 + $1 }
+      if failures != known {
+        logger.warning("the disk failed", metadata: ["failures": "\(failures)"])
+      }
+      known = failures
+      try await Task.sleep(for: interval)
+    }
+  }
+
+  private func logRemovals() async {
     let removals = disk.removals(bufferingNewest: 1_000)
     for await removal in removals.cancelOnGracefulShutdown() {
       let level = removal.cause == .corrupt ? Logger.Level.warning : .debug

@@ -16,7 +16,8 @@ func checkServices(_ checks: Checks, in directory: String) async throws {
   let cache = try Cache(directory: directory, coder: .string)
   let group = ServiceGroup(
     services: [
-      CacheService { try await cache.close() }, CacheLog(disk: cache.disk, logger: logger),
+      CacheService { try await cache.close() },
+      CacheLog(disk: cache.disk, logger: logger, interval: .milliseconds(10)),
       CacheMetrics(cache: cache, name: "pages", interval: .milliseconds(10)),
     ], logger: Logger(label: "group") { _ in SwiftLogNoOpLogHandler() })
   let running = Task { try await group.run() }
@@ -41,6 +42,11 @@ func checkServices(_ checks: Checks, in directory: String) async throws {
   checks.expect("gauges have their units", last("disk_written_bytes") == 4)
   let isLogged = await eventually { lines.all.contains { $0.hasPrefix("warning") } }
   checks.expect("a damaged file is a warning", isLogged, lines.all)
+  try FileManager.default.createDirectory(
+    atPath: cache.disk.path(forKey: "c"), withIntermediateDirectories: false)
+  let loaded = try await cache.value(forKey: "c") { "page" }
+  let isWarned = await eventually { lines.all.contains { $0.contains("the disk failed") } }
+  checks.expect("a load that cannot be kept is a warning", loaded == "page" && isWarned, lines.all)
 
   await group.triggerGracefulShutdown()
   try await running.value
