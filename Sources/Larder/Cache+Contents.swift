@@ -16,7 +16,9 @@ extension Cache {
       if mayBeKept { kept = memory.peek(subject.key, at: engine.heldNow) }
       mayBeKept = false
     }
-    return bytes.flatMap { decoded($0) } ?? kept
+    guard let bytes else { return kept }
+    // One that does not decode is no miss, because a removal is no read.
+    do { return try coder.decode(bytes) } catch { return kept }
   }
 
   /// Removes a value from both tiers and returns it; nil when there was none that is valid.
@@ -59,6 +61,7 @@ extension Cache {
   /// - Complexity: O(n log n); opens every file to learn its key.
   @discardableResult
   public func removeVariants(of key: some CacheKeyConvertible) throws(CacheError) -> BulkRemoval {
+    try disk.checkUsable("removeAll")
     // First, as in `drops`: the file of the key itself may record no key.
     drop(key.cacheKey, .explicit)
     defer { disk.engine.observers.letGo() }
@@ -123,6 +126,7 @@ extension Cache {
   /// - Throws: `CacheError`, as the disk tier's `trim(toCount:)` does.
   @discardableResult
   public func trim(toCount count: Int) throws(CacheError) -> BulkRemoval {
+    try disk.checkUsable("trim")
     memory.trim(toCount: count)
     return try disk.trim(toCount: count)
   }
@@ -132,6 +136,7 @@ extension Cache {
   /// - Throws: `CacheError`, as the disk tier's `trim(toCost:)` does.
   @discardableResult
   public func trim(toCost cost: Int) throws(CacheError) -> BulkRemoval {
+    try disk.checkUsable("trim")
     memory.trim(toCost: cost)
     return try disk.trim(toCost: cost)
   }
@@ -141,6 +146,7 @@ extension Cache {
   /// - Throws: `CacheError`, as the disk tier's `trim(toAge:)` does.
   @discardableResult
   public func trim(toAge age: Duration) throws(CacheError) -> BulkRemoval {
+    try disk.checkUsable("trim")
     memory.trim(toAge: age)
     return try disk.trim(toAge: age)
   }

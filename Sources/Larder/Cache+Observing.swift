@@ -176,7 +176,8 @@ package final class KeptKeys: Sendable {
 extension Cache: MemoryPressureResponding {
   /// Frees memory of the memory tier, or lets it fill again. The disk tier keeps its values.
   public func respond(to step: MemoryPressureStep) {
-    memory.respond(to: step)
+    // In a forked child a thread that it does not have may hold the locks.
+    if !disk.engine.isForked { memory.respond(to: step) }
   }
 }
 

@@ -226,6 +226,7 @@ extension Cache {
   /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and the error of the first scan.
   @discardableResult
   public func removeExpired() throws(CacheError) -> BulkRemoval {
+    try disk.checkUsable("removeExpired")
     memory.removeExpired()
     return try disk.removeExpired()
   }

@@ -101,9 +101,15 @@ public final class Cache<Value: Sendable>: Sendable {
     // A thread that a forked child does not have may hold the lock.
     guard !disk.engine.isForked else { return }
     disk.engine.observers.remove(ObjectIdentifier(self))
+    guard disk.engine.observers.isTelling else { return }
     // The engine may have held the last reference while it told this object of a change, with the
-    // name held.
-    if disk.engine.observers.isTelling { memory.removeAll(.explicit, elsewhere: true) }
+    // name held. So what is the caller's is released by other threads.
+    memory.removeAll(.explicit, elsewhere: true)
+    departures.add(Removals(), flights.supersedeAll() + fileFlights.supersedeAll())
+    _ = disk.executor.submitAside { [memory, departures] in
+      var values = departures.takeValues()
+      memory.finish(&values)
+    }
   }
 
   /// The counters of both tiers.

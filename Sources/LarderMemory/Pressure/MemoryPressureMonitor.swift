@@ -21,10 +21,15 @@ import Synchronization
 public final class MemoryPressureMonitor: Sendable {
   /// The settings that the monitor was made with.
   public let configuration: Configuration
-  let watch: MemoryPressureWatch?
-  /// The status if the system gave no descriptor or thread for a watch.
+  private let ownWatch: MemoryPressureWatch?
+  /// The status if the system gave no descriptor or thread for a watch, and of a forked child.
   private let statusWithoutWatch: MemoryPressureStatus
   private let forkCount = ProcessIdentity.forkCount
+
+  /// The watch; nil in a forked child, where a thread that it does not have may hold the lock.
+  var watch: MemoryPressureWatch? {
+    forkCount == ProcessIdentity.forkCount ? ownWatch : nil
+  }
 
   /// Starts to watch. Traps on settings that are out of their range.
   ///
@@ -48,10 +53,10 @@ public final class MemoryPressureMonitor: Sendable {
     do throws(Errno) {
       let watch = try MemoryPressureWatch(configuration, source, named: name, now: now)
       try startThread { watch.run() }
-      self.watch = watch
+      ownWatch = watch
     } catch {
       status.source = .none(reason: "no descriptor or thread to be had: \(error)")
-      watch = nil
+      ownWatch = nil
     }
     statusWithoutWatch = status
   }
@@ -106,7 +111,7 @@ extension MemoryPressureMonitor {
   /// If a cache or a listener calls it during a step, it returns at once. The deinitialiser does
   /// the same without waiting.
   public func stop() {
-    guard let watch, forkCount == ProcessIdentity.forkCount else { return }
+    guard let watch else { return }
     watch.askToStop()
     watch.waitForEnd()
   }

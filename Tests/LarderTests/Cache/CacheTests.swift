@@ -173,6 +173,17 @@ struct `A cache with two tiers` {
     #expect(cache.statistics.disk.misses == [.undecodable: 1])
   }
 
+  @Test func `a removal counts neither a hit nor a miss, whether the bytes decode or not`() throws {
+    let cache = try open()
+    try cache.store("value", forKey: "other")
+    #expect(try cache.value(forKey: "other") == "value")
+    try cache.disk.store([0xff, 0xfe], forKey: "key")
+    #expect(try cache.removeValue(forKey: "key") == nil)
+    #expect(cache.statistics.hitRate == 1 && cache.statistics.hitCount == 1)
+    #expect(try cache.removeValue(forKey: "other") == "value")
+    #expect(cache.statistics.hitRate == 1 && cache.statistics.hitCount == 1)
+  }
+
   @Test func `a value that cannot be encoded removes the older one`() throws {
     struct Failure: Error {}
     let coder = Coder<String>(

@@ -115,6 +115,40 @@ extension `A fork` {
     }
   }
 
+  @Test func `in a child removals from both tiers are errors, and wait for no lock`() async {
+    await #expect(processExitsWith: .success) {
+      let scene = try DiskScene()
+      let cache = try scene.open(.bytes)
+      let (memoryGate, monitorGate) = (Gate(), Gate())
+      try startThread { cache.memory.withStripe(at: 0) { _ in memoryGate.pass() } }
+      let monitor = MemoryPressureMonitor()
+      try startThread { monitor.watch?.state.withLock { _ in monitorGate.pass() } }
+      memoryGate.waitUntilReached()
+      monitorGate.waitUntilReached()
+      let status = Fork.status {
+        let uses: [() throws -> BulkRemoval] = [
+          { try cache.trim(toCount: 0) }, { try cache.trim(toCost: 0) },
+          { try cache.trim(toAge: .zero) }, { try cache.removeExpired() },
+          { try cache.removeVariants(of: "k") },
+        ]
+        let codes = uses.map { use -> CacheError.Code? in
+          do { _ = try use() } catch { return (error as? CacheError)?.code }
+          return nil
+        }
+        cache.respond(to: .reduce(share: 0.5))
+        monitor.attach(cache)
+        monitor.signal()
+        monitor.detach(cache)
+        return codes.allSatisfy { $0 == .forked } && monitor.status.signals == 0
+      }
+      memoryGate.open()
+      monitorGate.open()
+      #expect(status == 0)
+      try cache.close()
+      withExtendedLifetime(scene) {}
+    }
+  }
+
   @Test func `a child that ends its parent's sequence of removals ends its own copy alone`() async {
     await #expect(processExitsWith: .success) {
       let observers = RemovalObservers<Int> { _, _ in }

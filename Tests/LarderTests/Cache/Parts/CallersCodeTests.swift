@@ -171,7 +171,10 @@ extension `Code of the caller's` {
     try cache.close()
   }
 
-  @Test func `a cache that ends while it is told of a change releases values elsewhere`() throws {
+  @Test(arguments: [false, true])
+  func `a cache that ends while it is told of a change releases values elsewhere`(
+    hasLeft: Bool
+  ) throws {
     let (scene, heard) = (try DiskScene(), Happening())
     let caller = Caller(scene.clock)
     let other = try scene.open(for: caller)
@@ -192,7 +195,12 @@ extension `Code of the caller's` {
         ended.change { $0.append(isHere) }
         heard.tell()
       }, forKey: "other")
-    engine.observers.tell { _ in last.value = nil }
+    engine.observers.tell { observer in
+      if hasLeft, let cache = observer as? Cache<Held> {
+        cache.hear(of: .entryChanged(cache.disk.subject("other")))
+      }
+      last.value = nil
+    }
     #expect(heard.wait { ended.value == [false] })
     try other.close()
   }
