@@ -58,11 +58,12 @@ package final class EntryGenerations: Sendable {
     counters[index(of: name)].wrappingAdd(Self.begun, ordering: .acquiringAndReleasing)
   }
 
-  /// Marks the start of a change of every name. A value that was read before must not be promoted.
-  func beginAll() { addToAll(Self.begun + Self.ongoing) }
-
-  /// Marks the end of a change of every name.
-  func endAll() { addToAll(0 &- Self.ongoing) }
+  /// Makes a change of every name. A value that was read before must not be promoted.
+  func changingAll<Result>(_ change: () -> Result) -> Result {
+    addToAll(Self.begun + Self.ongoing)
+    defer { addToAll(0 &- Self.ongoing) }
+    return change()
+  }
 
   private func addToAll(_ number: UInt64) {
     for index in counters.indices {

@@ -109,8 +109,6 @@ struct EvictionRun: Sendable {
   mutating func takeNext(from index: inout EntryIndex, held: [EntryName] = []) -> Victim? {
     isBlocked = false
     guard changedInRow < 2 * Self.mostChanged else { return nil }
-    var isBlocked = false
-    let (plan, freed, changed) = (plan, freed, changed)
     func mayGo(_ name: EntryName) -> Bool {
       if name == plan.protected || changed.count(where: { $0 == name }) > 1 { return false }
       if held.contains(name) { isBlocked = true }
@@ -128,7 +126,6 @@ struct EvictionRun: Sendable {
     if let entry = index.takeLeastRecent(where: mayGo, if: { !isFulfilled($0) }) {
       return Victim(entry: entry, cause: plan.cause)
     }
-    self.isBlocked = isBlocked
     return nil
   }
 

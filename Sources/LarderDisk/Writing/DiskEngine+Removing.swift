@@ -111,12 +111,13 @@ extension DiskEngine {
     observers.tell(of: removal, name)
   }
 
-  /// Removes the file of a name if it is still as it was judged, or an entry that was used since.
+  /// Removes the file of a name if it is still as it was judged.
   ///
-  /// - Parameter isPassed: Whether the entry of the name is another by now, asked with the name
-  ///   held.
+  /// - Parameters:
+  ///   - evenIfUsed: Whether it goes also if it was used or stamped since.
+  ///   - isPassed: Whether the entry of the name is another by now, asked with the name held.
   func remove(
-    _ name: EntryName, judged status: FileStatus, evenIfUsed entry: IndexedEntry? = nil,
+    _ name: EntryName, judged status: FileStatus, evenIfUsed: Bool = false,
     _ removal: Removal, unless isPassed: () -> Bool = { false }
   ) -> BulkRemoval {
     let outcome = changing(name) { held in
@@ -125,7 +126,8 @@ extension DiskEngine {
         noteUpkeepFailure(.shutDown)
         return .failed
       }
-      return remove(held, entry.map { .unwritten($0) } ?? .exactly(status), removal)
+      let met = IndexedEntry(name: name, status: status)
+      return remove(held, evenIfUsed ? .unwritten(met) : .exactly(status), removal)
     }
     return BulkRemoval(outcome, of: status.byteCount)
   }
@@ -178,13 +180,13 @@ extension DiskEngine {
     // Memory is emptied twice. Before the files are hidden: a reader that misses on the disk must
     // not find the value in memory. After: a store may have added one in between. Nothing is
     // promoted meanwhile.
-    generations.beginAll()
-    tell(.cleared)
-    let hidden = changed.wait {
-      if let behind { behind.hide(with: hideFiles) } else { hideFiles() }
+    let hidden = generations.changingAll {
+      tell(.cleared)
+      defer { tell(.cleared) }
+      return changed.wait {
+        if let behind { behind.hide(with: hideFiles) } else { hideFiles() }
+      }
     }
-    tell(.cleared)
-    generations.endAll()
     guard let (progress, number) = hidden.begun else { throw closedError("removeAll") }
     // Read after everything was hidden, and not when the walk begins. If another directory has been
     // held since, nothing is hidden any more, and the walk finds nothing to remove.
@@ -214,7 +216,6 @@ extension DiskEngine {
       // would remove the files of that one.
       walk(progress, number, in: handle, behind)
     }
-    withState { $0.clearing.reveal() }
     if let behind { progress.add(behind.endClearing()) }
     // The walk may have missed files that other processes stored meanwhile.
     rescanIfMissed()

@@ -68,7 +68,7 @@ struct `The evictions of a process` {
     let asked = [state.evictions.claimPurge(), state.evictions.claimPurge()]
     let isPassedAgain = state.beginPurge(configuration, sparing: IndexSample.name(3))
     #expect(isPassed && isPassedAgain && asked == [true, false])
-    #expect(state.snapshot.purges == 1 && state.evictions.purge?.spared == IndexSample.name(3))
+    #expect(state.statistics.purges == 1 && state.evictions.purge?.spared == IndexSample.name(3))
     // An event that comes meanwhile spares no other entry.
     state.beginPurge(configuration, sparing: nil)
     #expect(state.evictions.purge?.spared == IndexSample.name(3))
@@ -105,7 +105,7 @@ struct `The evictions of a process` {
     }
     #expect(count == 6 && state.catalog.index.numbers() == [6, 7, 8, 9, 10])
     #expect(state.evictions.purge == nil && state.locks.isEmpty)
-    #expect(state.snapshot.removals == [.evicted: 6])
+    #expect(state.statistics.removals == [.evicted: 6])
   }
 
   @Test func `a chosen entry has left the totals, and its name is held`() throws {
@@ -163,7 +163,7 @@ struct `The evictions of a process` {
     #expect(state.catalog.index.numbers() == [2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 0])
     // It is gone.
     settle(try #require(choose(&progress, in: &state)), .changed(nil), &progress, in: &state)
-    #expect(state.catalog.index.totals.count == 10 && state.snapshot.removals.isEmpty)
+    #expect(state.catalog.index.totals.count == 10 && state.statistics.removals.isEmpty)
     #expect(progress.result.removed == 0 && progress.result.failed == 1)
   }
 
