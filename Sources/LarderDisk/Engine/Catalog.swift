@@ -210,12 +210,10 @@ package struct Recency: Sendable {
   /// Converts the granularity once, so that no read calculates with durations.
   init(granularity: Duration, isReadOnly: Bool = false) {
     self.isReadOnly = isReadOnly
-    let (seconds, attoseconds) = granularity.boundedComponents
-    let (scaled, isHuge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    // Rounded up, so that the shortest lag does not become none.
-    let (sum, isBeyond) = scaled.addingReportingOverflow(
-      (attoseconds + 999_999_999) / 1_000_000_000)
-    nanoseconds = isHuge || isBeyond ? .max : sum
+    let start = Timestamp(seconds: 0)
+    let count = start.adding(granularity).nanoseconds(since: start)
+    // The shortest lag must not become none.
+    nanoseconds = granularity > .zero ? max(count, 1) : 0
   }
 
   /// Returns the lag allowed for an entry: the granularity, or 1/16 of its lifetime if that is

@@ -39,7 +39,7 @@ package final class DiskEngine: Sendable {
   /// Whether the clock is the caller's.
   private let hasOwnClock: Bool
   /// The last time that a clock of the caller's has shown.
-  private let lastReading: ForkSafeMutex<Timestamp>
+  private let lastReading = ForkSafeMutex(Timestamp(seconds: 0))
 
   init(_ location: DirectoryLocation, _ configuration: DiskCache.Configuration) {
     self.location = location
@@ -48,7 +48,6 @@ package final class DiskEngine: Sendable {
     recency = Recency(
       granularity: configuration.recencyGranularity, isReadOnly: configuration.mode.isReadOnly)
     hasOwnClock = configuration.clock.isOwn
-    lastReading = ForkSafeMutex(Timestamp(seconds: 0))
     writer = EntryWriter(configuration)
     reader = EntryReader(configuration, location)
     let lastStamp = configuration.clock.lastStamp(in: location.handle.identity)

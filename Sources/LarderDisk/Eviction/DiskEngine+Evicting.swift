@@ -52,7 +52,7 @@ extension DiskEngine {
   @discardableResult
   func carryOnPurge(after step: (inout EngineState) -> Bool = { _ in false }) -> Bool {
     let (result, carriesOn) = withState { (step(&$0), $0.evictions.claimPurge()) }
-    if carriesOn { runAside { self.evict(EvictionRun(purgingAt: self.now)) } }
+    if carriesOn { runAside { self.evict(EvictionRun(TrimPlan(now: self.now), isPurge: true)) } }
     return result
   }
 

@@ -94,12 +94,7 @@ struct EvictionRun: Sendable {
   /// The number of names that are passed over at most, because each costs every step after it.
   private static let mostChanged = 64
 
-  init(_ plan: TrimPlan) { (self.plan, isPurge) = (plan, false) }
-
-  /// Begins to take part in the purge.
-  init(purgingAt now: Timestamp) {
-    (plan, isPurge) = (TrimPlan(now: now, protected: nil), true)
-  }
+  init(_ plan: TrimPlan, isPurge: Bool = false) { (self.plan, self.isPurge) = (plan, isPurge) }
 
   /// Takes the entry that goes next out of an index; nil if the plan is fulfilled, or if all
   /// entries that could go are held.
@@ -259,12 +254,6 @@ package struct TrimPlan: Sendable {
   /// The cause that victims are counted with if they have not expired.
   var cause = RemovalCause.evicted
 
-  /// Creates a plan that takes the expired entries and nothing else.
-  package init(now: Timestamp, protected: EntryName?) {
-    self.now = now
-    self.protected = protected
-  }
-
   /// Sets the time without a use after which entries go. An entry that was used exactly so long ago
   /// goes, as one goes at exactly its expiry.
   ///
@@ -300,7 +289,7 @@ package struct TrimPlan: Sendable {
 extension TrimPlan {
   /// Creates the plan of a removal that a caller asks for.
   package init(for goal: TrimGoal, at now: Timestamp, _ configuration: DiskCache.Configuration) {
-    self.init(now: now, protected: nil)
+    self.init(now: now)
     // The sweep at a scan's end leaves the over-aged entries to a trim as well.
     if let age = configuration.ageLimit { setMaximumAge(age, at: now) }
     switch goal {
@@ -345,7 +334,7 @@ extension TrimPlan {
   static func sweep(
     at now: Timestamp, grace: Duration = .zero, _ configuration: DiskCache.Configuration
   ) -> TrimPlan {
-    var plan = TrimPlan(now: now.adding(.zero - grace), protected: nil)
+    var plan = TrimPlan(now: now.adding(.zero - grace))
     if let age = configuration.ageLimit { plan.setMaximumAge(age, at: now) }
     plan.cause = .expired
     return plan

@@ -294,7 +294,7 @@ extension EngineState {
   @discardableResult
   fileprivate mutating func noteStored(_ entry: IndexedEntry) -> RemovalCause? {
     let publication = settle(published: entry, since: epoch)
-    if case .indexed(isReplacing: true, _) = publication { return .replaced }
+    if case .indexed(isReplacing: true) = publication { return .replaced }
     return nil
   }
 }

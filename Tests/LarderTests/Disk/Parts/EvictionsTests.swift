@@ -45,7 +45,9 @@ struct `The evictions of a process` {
     #expect(isFree)
   }
 
-  private var purging: EvictionRun { EvictionRun(purgingAt: Timestamp(seconds: 1_000)) }
+  private var purging: EvictionRun {
+    EvictionRun(TrimPlan(now: Timestamp(seconds: 1_000)), isPurge: true)
+  }
 
   @Test func `a thread that helps ends when the cache is used`() {
     var state = state(3)
