@@ -86,6 +86,8 @@ struct EvictionRun: Sendable {
   private(set) var result = BulkRemoval()
   /// Whether the plan asks for more, but threads hold the names of all entries that could go.
   private(set) var isBlocked = false
+  /// Whether the directory has refused a removal, as it would all others.
+  private(set) var isRefused = false
   /// The latest names whose files were found changed. From the second time on they are passed over.
   private var changed: [EntryName] = []
   private var changedInRow = 0
@@ -128,6 +130,7 @@ struct EvictionRun: Sendable {
   mutating func add(_ outcome: RemovalOutcome, of victim: Victim) {
     result.add(BulkRemoval(outcome, of: victim.entry.byteCount))
     if outcome.hasFreed { freed.addSaturating(victim.entry.allocatedByteCount) }
+    if outcome.isRefusal { isRefused = true }
     if case .changed(nil) = outcome { goneInRow += 1 } else { goneInRow = 0 }
     guard case .changed(_?) = outcome else {
       changedInRow = 0

@@ -87,19 +87,23 @@ extension DiskEngine {
   func remove(
     _ held: borrowing HeldName, _ judged: HeldName.Judged, _ removal: Removal
   ) -> RemovalOutcome {
-    let outcome = unlink(held, judged, removal, in: location.handle)
+    // Before the file is removed, as in a removal by key.
+    observers.tell(of: removal, held.name)
+    let outcome = unlink(held, judged, in: location.handle)
     conclude(held, removal, outcome)
     return outcome
   }
 
   /// Unlinks the file of a held name if a look at it shows what was judged. Counts a failure.
   func unlink(
-    _ held: borrowing HeldName, _ judged: HeldName.Judged, _ removal: Removal,
-    in handle: DirectoryHandle
+    _ held: borrowing HeldName, _ judged: HeldName.Judged, in handle: DirectoryHandle
   ) -> RemovalOutcome {
-    // Before the file is removed, as in a removal by key.
-    observers.tell(of: removal, held.name)
-    return upkeep(try held.unlink(judged, in: handle, trusting: reader.trust)) ?? .failed
+    do throws(Errno) {
+      return try held.unlink(judged, in: handle, trusting: reader.trust)
+    } catch {
+      noteUpkeepFailure(error)
+      return .failed(error)
+    }
   }
 
   /// Takes the outcome of a removal over, then reports it, then tells memory.
@@ -124,7 +128,7 @@ extension DiskEngine {
       if isPassed() { return RemovalOutcome.changed(nil) }
       guard !held.phase.isEnding else {
         noteUpkeepFailure(.shutDown)
-        return .failed
+        return .failed(.shutDown)
       }
       let met = IndexedEntry(name: name, status: status)
       return remove(held, evenIfUsed ? .unwritten(met) : .exactly(status), removal)
@@ -238,7 +242,7 @@ extension DiskEngine {
         for entry in piece.entries { progress.add(clear(entry, count, in: handle, behind)) }
         for (name, errno) in piece.unreadable where passesOver(name, count, behind) {
           noteUpkeepFailure(errno)
-          progress.add(BulkRemoval(.failed, of: 0))
+          progress.add(BulkRemoval(.failed(errno), of: 0))
         }
         if piece.isLast || !finds({ $0.clearing.hidesFiles }) { break }
       }
@@ -284,7 +288,7 @@ extension DiskEngine {
     changing(entry.name, readsClock: false) { held in
       guard let entry = withState({ $0.takeHidden(entry) }) else { return BulkRemoval() }
       let removal = Removal.cleared(entry, count: count)
-      let outcome = unlink(held, .unwritten(entry), removal, in: handle)
+      let outcome = unlink(held, .unwritten(entry), in: handle)
       if case .failed = outcome { behind?.filesStay(entry.name, since: count) }
       conclude(held, removal, outcome)
       // Its value that waited goes with it, and is counted once.

@@ -156,7 +156,7 @@ struct `The evictions of a process` {
       access: Timestamp(seconds: 5), expiry: nil)
     var progress = purging
     // It failed: it keeps its use and is not chosen again.
-    settle(try #require(choose(&progress, in: &state)), .failed, &progress, in: &state)
+    settle(try #require(choose(&progress, in: &state)), .failed(.ioError), &progress, in: &state)
     #expect(state.catalog.index.stuckTotals.count == 1 && !state.catalog.uses.isEmpty)
     // It changed: it takes its place by what the file says.
     var changed = IndexSample.entry(1, used: 50)
@@ -169,11 +169,26 @@ struct `The evictions of a process` {
     #expect(progress.result.removed == 0 && progress.result.failed == 1)
   }
 
+  @Test(arguments: [Errno.permissionDenied, .readOnlyFileSystem, .notPermitted])
+  func `a refusal by the directory ends the purge, and leaves the victim in its place`(
+    errno: Errno
+  ) throws {
+    var state = state(11)
+    state.beginPurge(configuration, sparing: nil)
+    var progress = purging
+    settle(try #require(choose(&progress, in: &state)), .failed(errno), &progress, in: &state)
+    let isOfFile = errno == .notPermitted
+    #expect((state.evictions.purge != nil) == isOfFile)
+    #expect((choose(&progress, in: &state) != nil) == isOfFile)
+    #expect((state.catalog.index.stuckTotals.count == 1) == isOfFile)
+    if !isOfFile { #expect(state.catalog.index.numbers() == Array(0..<11)) }
+  }
+
   @Test(arguments: [true, false])
   func `what was removed or replaced as a whole since the choice does not come back`(
     isReplaced: Bool
   ) throws {
-    for outcome in [RemovalOutcome.removed, .failed, .changed(IndexSample.entry(0))] {
+    for outcome in [RemovalOutcome.removed, .failed(.ioError), .changed(IndexSample.entry(0))] {
       var state = state(11)
       state.beginPurge(configuration, sparing: nil)
       var progress = purging
@@ -190,7 +205,7 @@ struct `The evictions of a process` {
     var state = state(5)
     state.beginPurge(configuration, sparing: nil, missing: 3 * 4096)
     var progress = purging
-    for outcome in [RemovalOutcome.removed, .changed(nil), .failed, .removed] {
+    for outcome in [RemovalOutcome.removed, .changed(nil), .failed(.ioError), .removed] {
       settle(try #require(choose(&progress, in: &state)), outcome, &progress, in: &state)
     }
     #expect(choose(&progress, in: &state) == nil && state.evictions.purge == nil)
