@@ -64,15 +64,18 @@ extension DiskCache {
 
   /// Returns the entry of a key, which is that of a value that waits, or as `lookUp` finds it.
   func entry(of subject: Subject, staleness: Duration) throws(CacheError) -> DiskEntry? {
-    let generation = engine.generations.snapshot(of: subject.name)
-    var value = behind?[subject.name]
-    if value == nil {
+    while true {
+      let generation = engine.generations.snapshot(of: subject.name)
+      let found = behind?.withTable { (value: $0[subject.name], isHidden: $0.hides(subject.name)) }
+      if let value = found?.value {
+        let time = engine.now.adding(.zero - staleness)
+        return value.isServed(to: subject.key, at: time) ? DiskEntry(value) : nil
+      }
       let look = try lookUp(subject, staleness: staleness)
-      value = behind?.value(of: subject.name, since: generation)
-      if value == nil { return look.map { DiskEntry($0) } }
+      let isHidden = found?.isHidden == true
+      if behind?.mayHaveNewer(subject.name, since: generation, isHidden) == true { continue }
+      return look.map { DiskEntry($0) }
     }
-    let time = engine.now.adding(.zero - staleness)
-    return value.flatMap { $0.isServed(to: subject.key, at: time) ? DiskEntry($0) : nil }
   }
 
   /// Looks for the entry of a key, and counts an error. Returns nil if a read would miss, as far as
