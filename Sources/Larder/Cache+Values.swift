@@ -176,7 +176,7 @@ extension Cache {
     if mode == .fixture || mode.isReadOnly && disk.followsNeighbours && disk.engine.hasEvents {
       return expiry
     }
-    let lag = configuration.recency.lag(for: lifetime, configuration.extending)
+    let lag = disk.engine.recency.lag(for: lifetime, configuration.extending)
     return min(expiry, disk.engine.heldNow.adding(lag))
   }
 

@@ -10,7 +10,7 @@ extension DiskCache {
   /// - Complexity: O(1) after the first scan.
   /// - Throws: `CacheError`, as `entries(byUse:)` does, and what the scan met.
   public func totalSize(_ measure: SizeMeasure = .bytes) throws(CacheError) -> Int {
-    try scanned("totalSize") { Int(clamping: measure.of($0.catalog.index.totals)) }
+    Int(clamping: measure.of(try totals("totalSize")))
   }
 
   /// Returns the number of entries. Waits for the first scan. Counts expired entries that have not
@@ -19,17 +19,15 @@ extension DiskCache {
   /// - Complexity: O(1) after the first scan.
   /// - Throws: `CacheError`, as `entries(byUse:)` does, and what the scan met.
   public func count() throws(CacheError) -> Int {
-    try scanned("count") { $0.catalog.index.totals.count }
+    try totals("count").count
   }
 
-  /// Reads the engine's state under its lock once the index is complete and no purge goes on.
-  private func scanned<Result: Sendable>(
-    _ operation: String, _ body: (EngineState) -> Result
-  ) throws(CacheError) -> Result {
+  /// Returns the totals once the index is complete and no purge goes on.
+  private func totals(_ operation: String) throws(CacheError) -> IndexTotals {
     try checkWhole(operation)
     try engine.countingErrors { () throws(CacheError) in try engine.waitForScan(operation) }
     engine.finishPurge()
-    return engine.withState { body($0) }
+    return engine.withState { $0.catalog.index.totals }
   }
 
   /// Returns the path of the file that holds, or would hold, the value of a key.
@@ -66,15 +64,18 @@ extension DiskCache {
 
   /// Returns the entry of a key, which is that of a value that waits, or as `lookUp` finds it.
   func entry(of subject: Subject, staleness: Duration) throws(CacheError) -> DiskEntry? {
-    let generation = engine.generations.snapshot(of: subject.name)
-    var value = behind?[subject.name]
-    if value == nil {
+    while true {
+      let generation = engine.generations.snapshot(of: subject.name)
+      let found = behind?.withTable { (value: $0[subject.name], isHidden: $0.hides(subject.name)) }
+      if let value = found?.value {
+        let time = engine.now.adding(.zero - staleness)
+        return value.isServed(to: subject.key, at: time) ? DiskEntry(value) : nil
+      }
       let look = try lookUp(subject, staleness: staleness)
-      value = behind?.value(of: subject.name, since: generation)
-      if value == nil { return look.map { DiskEntry($0) } }
+      let isHidden = found?.isHidden == true
+      if behind?.mayHaveNewer(subject.name, since: generation, isHidden) == true { continue }
+      return look.map { DiskEntry($0) }
     }
-    let time = engine.now.adding(.zero - staleness)
-    return value.flatMap { $0.isServed(to: subject.key, at: time) ? DiskEntry($0) : nil }
   }
 
   /// Looks for the entry of a key, and counts an error. Returns nil if a read would miss, as far as

@@ -30,21 +30,23 @@ extension DiskCache {
     _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending? = nil,
     staleness: Duration = .zero
   ) throws(CacheError) -> FoundValue? {
-    let extending = extending ?? configuration.extending
+    // A value past its expiry is served but not extended.
+    let extending = staleness > .zero ? .off : extending ?? configuration.extending
     do throws(CacheError) {
       while true {
         // A change of the name from here on moves the generation, and nothing keeps what this read
         // finds.
         let generation = engine.generations.snapshot(of: subject.name)
+        var isHidden = false
         // A value that waits to be written answers before the file, which is older.
         if let behind, behind.mayHoldValues {
           let context = ReadContext(
             generation: generation, extending: extending, now: engine.now, staleness: staleness)
-          if let answer = try behind.answer(subject, for: purpose, context) { return answer }
+          let answer = try behind.answer(subject, for: purpose, context, &isHidden)
+          if let answer { return answer }
         }
         guard let opening = try engine.open(subject, generation) else { return nil }
-        // One was accepted meanwhile, and is newer than the file.
-        if behind?.value(of: subject.name, since: generation) != nil { continue }
+        if behind?.mayHaveNewer(subject.name, since: generation, isHidden) == true { continue }
         return try engine.answer(
           opening, subject, for: purpose, generation, extending: extending, staleness: staleness)
       }

@@ -106,9 +106,8 @@ extension DiskCache {
     var removal = BulkRemoval()
     try forEachEntry { look in
       guard let status = look.status, isChosen(look) else { return }
-      let entry = evenIfUsed ? IndexedEntry(name: look.name, status: status) : nil
       removal.add(
-        engine.remove(look.name, judged: status, evenIfUsed: entry, .chosen(look.key)) {
+        engine.remove(look.name, judged: status, evenIfUsed: evenIfUsed, .chosen(look.key)) {
           behind?[look.name] != nil
         })
     }
@@ -153,11 +152,8 @@ extension EntryLook {
   /// Whether the file is of a key or of a variant of it, as far as it proves its key, as a read
   /// takes it: without a proof, by its name.
   fileprivate func isVariant(of base: Subject) -> Bool {
-    guard let proof = attribute?.proof else { return name.digest == base.name.digest }
-    return switch proof {
-    case .key(let key): CacheKey(key).isVariant(of: base.key)
-    case .digest: name.digest == base.name.digest && base.key.withBytes(proof.admits)
-    case .none: name.digest == base.name.digest
-    }
+    if let key { return key.isVariant(of: base.key) }
+    let proof = attribute?.proof ?? .none
+    return name.digest == base.name.digest && base.key.withBytes(proof.admits)
   }
 }

@@ -237,9 +237,6 @@ extension DiskCache.Configuration {
   package var followsNeighbours: Bool {
     coherence != .none && (mode == .shared || mode == .readOnly)
   }
-  package var recency: Recency {
-    Recency(granularity: recencyGranularity, isReadOnly: mode.isReadOnly)
-  }
   /// Whether any limit is set, so that the directory has to be scanned.
   var hasLimit: Bool {
     sizeLimit != nil || countLimit != nil || ageLimit != nil || freeSpaceLimit != nil

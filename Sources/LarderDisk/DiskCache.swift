@@ -86,7 +86,7 @@ public final class DiskCache: Sendable {
   /// - Complexity: O(1), under the engine's lock.
   public var statistics: DiskStatistics {
     guard !engine.isForked else { return DiskStatistics() }
-    var statistics = engine.withState { $0.snapshot }
+    var statistics = engine.withState { $0.counters.snapshot($0.catalog.scans) }
     statistics.isDirectoryUnsafe = engine.location.isUnsafe
     return statistics
   }

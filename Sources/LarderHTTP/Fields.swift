@@ -151,8 +151,6 @@ extension Substring {
 }
 
 extension UInt8 {
-  var isDigit: Bool { (48...57).contains(self) }
-
   /// Whether the byte may be in a token; the usual ones first.
   var isTokenSign: Bool {
     (97...122).contains(lowered) || self == 45 || isDigit || "!#$%&'*+.^_`|~".utf8.contains(self)

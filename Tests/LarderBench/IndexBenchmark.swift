@@ -140,7 +140,7 @@ private struct IndexMeasurement {
     let scanning = clock.measure {
       for entry in entries { index.upsert(entry, order: .byLastAccess) }
     }
-    var plan = TrimPlan(now: Timestamp(seconds: 0), protected: nil)
+    var plan = TrimPlan(for: .living, at: Timestamp(seconds: 0), DiskCache.Configuration())
     plan.maximumCount = count - 1
     let sorting = clock.measure { _ = index.take(plan) }
     plan.maximumCount = count / 2

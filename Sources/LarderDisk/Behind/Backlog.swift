@@ -102,6 +102,9 @@ struct Backlog: Sendable {
     turns[name].flatMap { $0.newer ?? $0.value } ?? due[name] ?? waiting[name]
   }
 
+  /// Whether a removal of everything hides a value of a name.
+  func hides(_ name: EntryName) -> Bool { hidden.contains { $0[name] != nil } }
+
   /// A value that a thread is writing; nil if it must not be published any more.
   subscript(write: Write) -> Value? {
     turns[write.subject.name]?.value.flatMap { $0.write === write ? $0 : nil }

@@ -18,8 +18,8 @@ import Synchronization
 ///    finds no value finds its file or a newer one.
 /// 4. A direct store or a removal drops the values of the name in its own `onSettled`, after the
 ///    file was replaced or removed and before the name is free. If it fails, they stay, because the
-///    file is older. A reader that finds no value looks again after it has opened the file: one may
-///    have been accepted since, and the file be that of a change which is about to drop it.
+///    file is older. A reader that finds no value looks again after it has opened the file
+///    (`mayHaveNewer`), which may be that of a change which is about to drop a newer value.
 /// 5. A removal of everything hides all values in the step in which it hides all files. They come
 ///    back if an older file cannot be removed, and are counted at its end.
 ///
@@ -68,9 +68,17 @@ final class WriteBehind: Sendable {
     mayHoldValues ? withTable { $0[name] } : nil
   }
 
-  /// The value that waits under a name, of which none was waiting at the time of a snapshot.
-  func value(of name: EntryName, since generation: EntryGenerations.Snapshot?) -> Backlog.Value? {
-    generation.map(engine.generations.isCurrent) == true ? nil : self[name]
+  /// Whether a file that was opened since a snapshot may be older than a value: one was accepted
+  /// meanwhile, or has come back and may be written by now.
+  ///
+  /// - Parameter wasHidden: Whether a value was hidden when none was found. If it still is, the
+  ///   file is another process's, and waiting for the end of the removal would take long.
+  func mayHaveNewer(
+    _ name: EntryName, since generation: EntryGenerations.Snapshot?, _ wasHidden: Bool
+  ) -> Bool {
+    if generation.map(engine.generations.isCurrent) == true { return false }
+    guard wasHidden || mayHoldValues else { return false }
+    return withTable { $0[name] != nil || wasHidden && !$0.hides(name) }
   }
 }
 
@@ -79,12 +87,14 @@ extension WriteBehind {
   /// Answers a read with the value that waits under its name, and counts the use. The use is
   /// written to the disk with the value.
   ///
-  /// - Returns: Nil if none waits, so that the file answers. Nil inside for a miss: the value has
-  ///   expired or is another key's, and is what the file will hold.
+  /// - Returns: Nil if none waits, so that the file answers; `isHidden` says whether one is hidden.
+  ///   Nil inside for a miss: the value has expired or is another key's, and is what the file will
+  ///   hold.
   func answer(
-    _ subject: Subject, for purpose: ReadPurpose, _ context: ReadContext
+    _ subject: Subject, for purpose: ReadPurpose, _ context: ReadContext, _ isHidden: inout Bool
   ) throws(CacheError) -> FoundValue?? {
-    guard let (value, expiry) = withTable({ use(subject, context, in: &$0) }) else { return .none }
+    let used = withTable { use(subject, context, &isHidden, in: &$0) }
+    guard let (value, expiry) = used else { return .none }
     guard let expiry else { return .some(nil) }
     let (bytes, seal) = (value.write.bytes, value.write.seal)
     var file: FileDescriptor?
@@ -102,25 +112,23 @@ extension WriteBehind {
   /// - Returns: The value as it was before this use, and the expiry with the extension by it; nil
   ///   for a miss.
   private func use(
-    _ subject: Subject, _ context: ReadContext, in table: inout Backlog
+    _ subject: Subject, _ context: ReadContext, _ isHidden: inout Bool, in table: inout Backlog
   ) -> (value: Backlog.Value, expiry: Timestamp?)? {
-    guard let value = table[subject.name] else { return nil }
+    guard let value = table[subject.name] else {
+      isHidden = table.hides(subject.name)
+      return nil
+    }
     let seal = value.write.seal
     guard value.isServed(to: subject.key, at: context.now.adding(.zero - context.staleness)) else {
       engine.count { $0.countMiss(seal.key == subject.key ? .expired : .otherKey) }
       return (value, nil)
     }
-    // As with a file: a use too soon after the store extends nothing, and an expired value is not
-    // extended.
-    let extends =
-      context.staleness == .zero
-      && engine.recency.dueLag(
-        stored: seal.lastAccess, now: context.now, lifetime: seal.lifetime, context.extending)
-        != nil
-    let extended =
-      extends
-      ? context.extending.extendedExpiry(
-        of: value.expiry, lifetime: seal.lifetime, at: context.now) : nil
+    // As with a file: a use too soon after the store extends nothing.
+    let lag = engine.recency.dueLag(
+      stored: seal.lastAccess, now: context.now, lifetime: seal.lifetime, context.extending)
+    let extended = lag.flatMap { _ in
+      context.extending.extendedExpiry(of: value.expiry, lifetime: seal.lifetime, at: context.now)
+    }
     let access = engine.withState { state in
       state.counters.countHit(of: UInt64(value.write.bytes.count))
       return state.catalog.uses.issueAccess(at: context.now)

@@ -65,16 +65,15 @@ struct Catalog: Sendable {
   }
 
   /// Has a use that could not be written wait again, unless a later one waits or the entry is gone.
-  mutating func keep(_ use: PendingStamp, of name: EntryName) -> Effects {
+  mutating func keep(_ use: PendingStamp, of name: EntryName) {
     if index.contains(name), uses[name] == nil { uses.pending[name] = use }
-    return []
   }
 
   /// Forgets all entries and their uses, and gives up a scan that is going on.
   mutating func removeAll() {
     index = EntryIndex()
     scans.giveUp()
-    uses.forgetAll()
+    uses.pending = NameMap()
   }
 }
 
@@ -103,7 +102,7 @@ struct UseLog: Sendable {
   private(set) var lastAccess = Timestamp(seconds: .min)
   /// The time of the latest use before the clock was last set back, and to what it was set.
   private var (lastBeforeStep, lastStep) = (Timestamp(seconds: .min), Timestamp(seconds: .max))
-  fileprivate var pending = NameMap<PendingStamp>()
+  var pending = NameMap<PendingStamp>()
   /// The drains that are going on. A use that one of them has taken is no longer pending.
   private var drainCount = 0
   /// The time at which the planned drain is due, or was when it began; nil if none is planned.
@@ -162,9 +161,6 @@ struct UseLog: Sendable {
   @discardableResult
   mutating func take(_ name: EntryName) -> PendingStamp? { pending.removeValue(forKey: name) }
 
-  /// Forgets all pending uses.
-  mutating func forgetAll() { pending = NameMap() }
-
   var isDraining: Bool { drainCount > 0 }
 
   /// Plans a drain for a deadline; returns false if one is planned that is no later, or is going
@@ -193,9 +189,6 @@ struct UseLog: Sendable {
     return pending.slotCount
   }
 
-  /// Returns the names with pending uses in a range of slots.
-  func names(in slots: Range<Int>) -> [EntryName] { pending.names(in: slots) }
-
   /// Ends a drain.
   ///
   /// - Returns: The memory of many uses that are written, which the caller releases outside of the
@@ -217,12 +210,10 @@ package struct Recency: Sendable {
   /// Converts the granularity once, so that no read calculates with durations.
   init(granularity: Duration, isReadOnly: Bool = false) {
     self.isReadOnly = isReadOnly
-    let (seconds, attoseconds) = granularity.boundedComponents
-    let (scaled, isHuge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    // Rounded up, so that the shortest lag does not become none.
-    let (sum, isBeyond) = scaled.addingReportingOverflow(
-      (attoseconds + 999_999_999) / 1_000_000_000)
-    nanoseconds = isHuge || isBeyond ? .max : sum
+    let start = Timestamp(seconds: 0)
+    let count = start.adding(granularity).nanoseconds(since: start)
+    // The shortest lag must not become none.
+    nanoseconds = granularity > .zero ? max(count, 1) : 0
   }
 
   /// Returns the lag allowed for an entry: the granularity, or 1/16 of its lifetime if that is

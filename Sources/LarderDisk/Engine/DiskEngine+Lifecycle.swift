@@ -1,6 +1,5 @@
 import LarderBasics
 import LarderSystem
-import Synchronization
 
 extension DiskEngine {
   /// Takes the lock that the mode asks for. It ends when the directory's descriptor is closed.
@@ -84,7 +83,7 @@ extension DiskEngine {
     }
     guard let count else { return }
     // Threads that keep storing must not hold up this one for ever.
-    evict(EvictionRun(purgingAt: now), waitingAtMost: count + 1)
+    evict(EvictionRun(TrimPlan(now: now), isPurge: true), waitingAtMost: count + 1)
     wait { $0.evictions.damaged.isEmpty ? () : nil }
   }
 
@@ -126,7 +125,7 @@ extension DiskEngine {
     configuration.clock.remember(
       withState { $0.catalog.uses.lastAccess }, in: location.handle.identity)
     location.close()
-    EngineRegistry.remove(self)
+    EngineRegistry.remove(location)
     advance(to: .ended)
     removals.finish()
     JobTimer.own.forget(jobsOf: threads)

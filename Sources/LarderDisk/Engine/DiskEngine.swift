@@ -22,13 +22,13 @@ package final class DiskEngine: Sendable {
   let removals = RemovalObservers<DiskRemovalEvent> { $0.missedCount = $1 }
   /// The threads of the engine's own jobs. Each kind of job runs on one thread at most, so that a
   /// disk that hangs holds a few of them.
-  let threads: IOExecutor
+  let threads = IOExecutor()
   /// The threads of jobs that wait for those of `threads`: the writing of waiting values and the
   /// end. A thread that runs a job for want of another thread is in the middle of its own.
   let waiting = IOExecutor()
   let writer: EntryWriter
   package let reader: EntryReader
-  let recency: Recency
+  package let recency: Recency
   /// A mirror of `EngineState.hasRarity`, because every read needs it.
   private let hasRarity = Atomic<Bool>(false)
   /// A mirror of `FullDiskEvictions.count`, because every store reads it before it writes.
@@ -39,16 +39,15 @@ package final class DiskEngine: Sendable {
   /// Whether the clock is the caller's.
   private let hasOwnClock: Bool
   /// The last time that a clock of the caller's has shown.
-  private let lastReading: ForkSafeMutex<Timestamp>
+  private let lastReading = ForkSafeMutex(Timestamp(seconds: 0))
 
   init(_ location: DirectoryLocation, _ configuration: DiskCache.Configuration) {
     self.location = location
     self.configuration = configuration
-    threads = IOExecutor()
     observers = EngineObservers(threads)
-    recency = configuration.recency
+    recency = Recency(
+      granularity: configuration.recencyGranularity, isReadOnly: configuration.mode.isReadOnly)
     hasOwnClock = configuration.clock.isOwn
-    lastReading = ForkSafeMutex(Timestamp(seconds: 0))
     writer = EntryWriter(configuration)
     reader = EntryReader(configuration, location)
     let lastStamp = configuration.clock.lastStamp(in: location.handle.identity)

@@ -108,7 +108,7 @@ enum EngineRegistry {
           endOpening(location, tier)
           return tier
         } catch {
-          endOpening(location, nil)
+          remove(location)
           guard error.code == .locked, !location.isAtPath else { throw error }
           // Another directory has taken the path since this one was opened.
           location = try DirectoryLocation(path, configuration)
@@ -153,10 +153,9 @@ enum EngineRegistry {
     }
   }
 
-  /// Lets the other openers of a directory go on. They share its engine, or lock it themselves.
-  private static func endOpening(_ location: DirectoryLocation, _ tier: SharedTier?) {
+  /// Lets the other openers of a directory go on, which share its engine.
+  private static func endOpening(_ location: DirectoryLocation, _ tier: SharedTier) {
     registrations.own.value.withLock { registrations in
-      if tier == nil { registrations.removeAll { $0.location === location } }
       for index in registrations.indices where registrations[index].location === location {
         registrations[index].tier = tier
       }
@@ -178,9 +177,9 @@ enum EngineRegistry {
     }
   }
 
-  /// Forgets an engine that has given up its directory.
-  static func remove(_ engine: DiskEngine) {
-    registrations.own.value.withLock { $0.removeAll { $0.engine === engine } }
+  /// Forgets a directory that could not be locked, or was given up. The next opener locks it.
+  static func remove(_ location: DirectoryLocation) {
+    registrations.own.value.withLock { $0.removeAll { $0.location === location } }
     changed.own.value.signal()
   }
 }

@@ -37,9 +37,6 @@ struct EngineState: Sendable {
   /// not been told of.
   var untoldCount = 0
 
-  /// The statistics as callers see them.
-  var snapshot: DiskStatistics { counters.snapshot(catalog.scans) }
-
   /// Whether the index knows every entry. It stays true during a later scan.
   var isScanned: Bool { catalog.scans.isComplete }
 

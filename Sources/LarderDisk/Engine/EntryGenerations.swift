@@ -17,7 +17,6 @@ package final class EntryGenerations: Sendable {
   // The low 16 bits count the changes going on, the upper 48 bits those that have begun.
   private static let ongoing: UInt64 = 1
   private static let begun: UInt64 = 1 << 16
-  private static let ongoingMask: UInt64 = begun - 1
 
   // The counters are one array and not an object each. Reads access them at random, and a thousand
   // objects would seldom be in the processor's caches.
@@ -58,11 +57,12 @@ package final class EntryGenerations: Sendable {
     counters[index(of: name)].wrappingAdd(Self.begun, ordering: .acquiringAndReleasing)
   }
 
-  /// Marks the start of a change of every name. A value that was read before must not be promoted.
-  func beginAll() { addToAll(Self.begun + Self.ongoing) }
-
-  /// Marks the end of a change of every name.
-  func endAll() { addToAll(0 &- Self.ongoing) }
+  /// Makes a change of every name. A value that was read before must not be promoted.
+  func changingAll<Result>(_ change: () -> Result) -> Result {
+    addToAll(Self.begun + Self.ongoing)
+    defer { addToAll(0 &- Self.ongoing) }
+    return change()
+  }
 
   private func addToAll(_ number: UInt64) {
     for index in counters.indices {
@@ -74,7 +74,7 @@ package final class EntryGenerations: Sendable {
   /// counter, is going on.
   func snapshot(of name: EntryName) -> Snapshot? {
     let value = counters[index(of: name)].load(ordering: .acquiring)
-    return value & Self.ongoingMask == 0 ? Snapshot(name: name, value: value) : nil
+    return value & (Self.begun - 1) == 0 ? Snapshot(name: name, value: value) : nil
   }
 
   /// Whether no change of the name has begun since the snapshot. False for nil, which shows that

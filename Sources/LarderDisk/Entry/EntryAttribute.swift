@@ -38,7 +38,7 @@ package struct EntryAttribute: Sendable, Equatable {
   /// The version of the format that this code writes and reads.
   static let version = UInt8(ascii: "1")
 
-  private static let space = UInt8(ascii: " ")
+  fileprivate static let space = UInt8(ascii: " ")
 
   /// The largest number of bytes that ext4 keeps in an inode of 256 bytes: what is larger costs the
   /// entry a block of its own. Measured with `Tests/Reliability/inode-room`.
@@ -101,7 +101,7 @@ package struct EntryAttribute: Sendable, Equatable {
     // "01" and "12" are other versions and not damage, because a file of a later program must not
     // be removed.
     guard version.count == 1, bytes[version.lowerBound] == Self.version else {
-      return version.isEmpty || version.contains { !isDigit(bytes[$0]) }
+      return version.isEmpty || version.contains { !bytes[$0].isDigit }
         ? .malformed : .otherVersion
     }
     guard let hashField = field(of: bytes, from: &start, upTo: Base64URL.wordCount),
@@ -122,10 +122,6 @@ package struct EntryAttribute: Sendable, Equatable {
     guard let end else { return nil }
     defer { start = end + 1 }
     return start..<end
-  }
-
-  fileprivate static func isDigit(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 }
 
@@ -156,7 +152,6 @@ package enum KeyProof: Sendable, Equatable {
   private static let keyMark = UInt8(ascii: "=")
   private static let digestMark = UInt8(ascii: "#")
   private static let noneMark = UInt8(ascii: "-")
-  private static let space = UInt8(ascii: " ")
 
   /// Whether a key can be the one that the file was stored under.
   package func admits(_ key: Span<UInt8>) -> Bool {
@@ -225,7 +220,7 @@ package enum KeyProof: Sendable, Equatable {
 
   private static func append(hint: Span<UInt8>, to bytes: inout OutputSpan<UInt8>) {
     if hint.isEmpty { return }
-    bytes.append(space)
+    bytes.append(EntryAttribute.space)
     bytes.append(copying: hint)
   }
 
@@ -262,7 +257,7 @@ package enum KeyProof: Sendable, Equatable {
       let digest = Base64URL.digest(of: rest.extracting(first: Base64URL.digestCount))
       guard let digest else { return nil }
       let end = rest.extracting(droppingFirst: Base64URL.digestCount)
-      guard end.isEmpty || end[0] == Self.space && end.count > 1 else { return nil }
+      guard end.isEmpty || end[0] == EntryAttribute.space && end.count > 1 else { return nil }
       self = .digest(digest, hint: [UInt8](copying: end.extracting(droppingFirst: 1)))
     case Self.noneMark where rest.isEmpty: self = .none
     default: return nil
@@ -298,7 +293,7 @@ extension Lifetime {
 
   /// Reads the field; a number of seconds beyond the longest counts as the longest.
   fileprivate init?(_ bytes: Span<UInt8>, at range: Range<Int>) {
-    if range.count == 5, !EntryAttribute.isDigit(bytes[range.lowerBound]) {
+    if range.count == 5, !bytes[range.lowerBound].isDigit {
       let text = String(decoding: range.map { bytes[$0] }, as: UTF8.self)
       guard text == Self.neverText || text == Self.fixedText else { return nil }
       self = text == Self.neverText ? .never : .fixed
@@ -310,7 +305,7 @@ extension Lifetime {
     let longest = UInt64(Expiration.maximumLifetime)
     var count: UInt64 = 0
     for index in digits {
-      guard EntryAttribute.isDigit(bytes[index]) else { return nil }
+      guard bytes[index].isDigit else { return nil }
       count = min(count * 10 + UInt64(bytes[index] & 15), longest)
     }
     self = .seconds(UInt32(min(count * UInt64(unit?.seconds ?? 1), longest)))

@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// The extension of an entry's name, without its dot: 1 to 20 ASCII letters or digits, or nothing.
 package struct FileExtension: Sendable, Hashable, Comparable {
   /// The most letters and digits an extension may have.
@@ -40,8 +42,7 @@ package struct FileExtension: Sendable, Hashable, Comparable {
   }
 
   private static func isAllowed(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-      || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    byte.isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
   }
 
   /// Compares the words. They hold the bytes from the top and end in zeros, so this is the order of

@@ -10,7 +10,7 @@ import LarderSystem
 /// 3. `remove`: the thread looks at the file once more and unlinks it, without the lock.
 /// 4. `settle(evicted:)`: the outcome is taken over and the name is given back, in one hold with
 ///    the next choice.
-/// 5. The purge is over when a choice finds its goals reached.
+/// 5. The purge is over when a choice finds its goals reached, or the directory refuses removals.
 ///
 /// There is no state between: a name is at rest, or held by the thread that removes its file. A
 /// thread evicts with no name of its own, and holds one name at a time. Names that other threads
@@ -52,7 +52,7 @@ extension DiskEngine {
   @discardableResult
   func carryOnPurge(after step: (inout EngineState) -> Bool = { _ in false }) -> Bool {
     let (result, carriesOn) = withState { (step(&$0), $0.evictions.claimPurge()) }
-    if carriesOn { runAside { self.evict(EvictionRun(purgingAt: self.now)) } }
+    if carriesOn { runAside { self.evict(EvictionRun(TrimPlan(now: self.now), isPurge: true)) } }
     return result
   }
 
@@ -92,9 +92,9 @@ extension DiskEngine {
       step = choose(&run, after: &last)
       switch step {
       case .remove(let victim, let epoch):
-        last = remove(victim, since: epoch, tells: tells)
-        if let last { run.add(last.outcome, of: victim) }
-        count += 1
+        let attempt = remove(victim, since: epoch, tells: tells)
+        run.add(attempt.outcome, of: victim)
+        (last, count) = (attempt, count + 1)
       case .later: break
       case .blocked where most != nil: changed.wait(ticket)
       case .end where !exchange(&hasWaited, with: true):
@@ -151,8 +151,7 @@ extension DiskEngine {
     if tells { tell(.filesChanged([entry.name])) }
     let judged = HeldName.Judged.exactly(
       inode: entry.inode, changeTime: entry.changeTime, unusedSince: entry.lastAccess)
-    let outcome =
-      upkeep(try held.unlink(judged, in: location.handle, trusting: reader.trust)) ?? .failed
+    let outcome = unlink(held, judged, in: location.handle)
     switch outcome {
     case .removed: removals.tell(entry.name, victim.cause)
     // What another process did leaves memory here, because the index changes next and the event
@@ -233,6 +232,8 @@ extension EngineState {
     _ run: inout EvictionRun, _ configuration: DiskCache.Configuration
   ) -> EvictionStep {
     if phase.isShutDown { return .closed }
+    // The next store that passes a limit tries again.
+    if run.isRefused { return .end }
     if run.isHelp, catalog.uses.latest > run.plan.lastUse ?? .never { return .end }
     if run.isPurge {
       guard let purge = evictions.purge else { return .end }
@@ -264,6 +265,7 @@ extension EngineState {
     let name = victim.entry.name
     evictions.end(name, freed: outcome.hasFreed ? victim.entry.allocatedByteCount : 0)
     if outcome.isRemoved { counters.countRemoval(victim.cause) }
+    if outcome.isRefusal { evictions.purge = nil }
     // What was removed or replaced as a whole since the choice does not come back.
     guard epoch == self.epoch else { return }
     // The uses that are known here still count, as after an event.
@@ -272,7 +274,8 @@ extension EngineState {
     case .removed: catalog.remove(name)
     case .changed(let met):
       _ = settle(Finding(name: name, met: met, evidence: .look), isCurrent: true, at: now)
-    case .failed: catalog.index.stick(name)
+    // When the directory accepts removals again, the coldest has to go first.
+    case .failed: if !outcome.isRefusal { catalog.index.stick(name) }
     }
   }
 }

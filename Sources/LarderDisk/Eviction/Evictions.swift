@@ -86,6 +86,8 @@ struct EvictionRun: Sendable {
   private(set) var result = BulkRemoval()
   /// Whether the plan asks for more, but threads hold the names of all entries that could go.
   private(set) var isBlocked = false
+  /// Whether the directory has refused a removal, as it would all others.
+  private(set) var isRefused = false
   /// The latest names whose files were found changed. From the second time on they are passed over.
   private var changed: [EntryName] = []
   private var changedInRow = 0
@@ -94,12 +96,7 @@ struct EvictionRun: Sendable {
   /// The number of names that are passed over at most, because each costs every step after it.
   private static let mostChanged = 64
 
-  init(_ plan: TrimPlan) { (self.plan, isPurge) = (plan, false) }
-
-  /// Begins to take part in the purge.
-  init(purgingAt now: Timestamp) {
-    (plan, isPurge) = (TrimPlan(now: now, protected: nil), true)
-  }
+  init(_ plan: TrimPlan, isPurge: Bool = false) { (self.plan, self.isPurge) = (plan, isPurge) }
 
   /// Takes the entry that goes next out of an index; nil if the plan is fulfilled, or if all
   /// entries that could go are held.
@@ -109,8 +106,6 @@ struct EvictionRun: Sendable {
   mutating func takeNext(from index: inout EntryIndex, held: [EntryName] = []) -> Victim? {
     isBlocked = false
     guard changedInRow < 2 * Self.mostChanged else { return nil }
-    var isBlocked = false
-    let (plan, freed, changed) = (plan, freed, changed)
     func mayGo(_ name: EntryName) -> Bool {
       if name == plan.protected || changed.count(where: { $0 == name }) > 1 { return false }
       if held.contains(name) { isBlocked = true }
@@ -128,7 +123,6 @@ struct EvictionRun: Sendable {
     if let entry = index.takeLeastRecent(where: mayGo, if: { !isFulfilled($0) }) {
       return Victim(entry: entry, cause: plan.cause)
     }
-    self.isBlocked = isBlocked
     return nil
   }
 
@@ -136,6 +130,7 @@ struct EvictionRun: Sendable {
   mutating func add(_ outcome: RemovalOutcome, of victim: Victim) {
     result.add(BulkRemoval(outcome, of: victim.entry.byteCount))
     if outcome.hasFreed { freed.addSaturating(victim.entry.allocatedByteCount) }
+    if outcome.isRefusal { isRefused = true }
     if case .changed(nil) = outcome { goneInRow += 1 } else { goneInRow = 0 }
     guard case .changed(_?) = outcome else {
       changedInRow = 0
@@ -262,12 +257,6 @@ package struct TrimPlan: Sendable {
   /// The cause that victims are counted with if they have not expired.
   var cause = RemovalCause.evicted
 
-  /// Creates a plan that takes the expired entries and nothing else.
-  package init(now: Timestamp, protected: EntryName?) {
-    self.now = now
-    self.protected = protected
-  }
-
   /// Sets the time without a use after which entries go. An entry that was used exactly so long ago
   /// goes, as one goes at exactly its expiry.
   ///
@@ -303,7 +292,7 @@ package struct TrimPlan: Sendable {
 extension TrimPlan {
   /// Creates the plan of a removal that a caller asks for.
   package init(for goal: TrimGoal, at now: Timestamp, _ configuration: DiskCache.Configuration) {
-    self.init(now: now, protected: nil)
+    self.init(now: now)
     // The sweep at a scan's end leaves the over-aged entries to a trim as well.
     if let age = configuration.ageLimit { setMaximumAge(age, at: now) }
     switch goal {
@@ -348,7 +337,7 @@ extension TrimPlan {
   static func sweep(
     at now: Timestamp, grace: Duration = .zero, _ configuration: DiskCache.Configuration
   ) -> TrimPlan {
-    var plan = TrimPlan(now: now.adding(.zero - grace), protected: nil)
+    var plan = TrimPlan(now: now.adding(.zero - grace))
     if let age = configuration.ageLimit { plan.setMaximumAge(age, at: now) }
     plan.cause = .expired
     return plan

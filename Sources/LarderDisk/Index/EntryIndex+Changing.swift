@@ -37,7 +37,7 @@ extension EntryIndex {
       leaveOrder(slot)
       enter(slot, stamp, placement)
     }
-    updateExpiry(of: slot, to: Self.expiry(entry.expiry))
+    setExpiry(entry.expiry, of: slot)
     return isReplacing
   }
 
@@ -51,14 +51,6 @@ extension EntryIndex {
     unstick(slot)
     leaveOrder(slot)
     enter(slot, PackedTime(time), placement)
-  }
-
-  /// Sets the expiry of a slot's entry.
-  ///
-  /// - Complexity: O(log n).
-  package mutating func setExpiry(_ expiry: Timestamp, of slot: EntrySlot) {
-    unstick(slot)
-    updateExpiry(of: slot, to: Self.expiry(expiry))
   }
 
   /// Forgets the entry of a name, if there is one.
@@ -88,9 +80,11 @@ extension EntryIndex {
     return record.expiryNode == .none ? .never : expiries.nodes[record.expiryNode].stamp
   }
 
-  /// Changes the expiry of a slot that is not stuck. One that never expires has no node.
-  mutating func updateExpiry(of slot: EntrySlot, to expiry: PackedTime) {
-    let node = table.records[slot].expiryNode
+  /// Sets the expiry of a slot that is not stuck. One that never expires has no node.
+  ///
+  /// - Complexity: O(log n).
+  package mutating func setExpiry(_ time: Timestamp, of slot: EntrySlot) {
+    let (expiry, node) = (Self.expiry(time), table.records[slot].expiryNode)
     if node == .none {
       if expiry < .never { expiries.add(StampedSlot(slot, expiry), in: &table) }
     } else if expiry == .never {

@@ -67,7 +67,7 @@ extension EntryIndex {
     stuck.remove(at: position, in: &table)
     stuckTotals -= sizes(of: slot)
     enter(slot, table.records[slot].lastAccess, .byLastAccess)
-    updateExpiry(of: slot, to: expiry)
+    setExpiry(expiry.timestamp, of: slot)
   }
 
   /// Puts some stuck entries back into the order and the heap, to be tried again.

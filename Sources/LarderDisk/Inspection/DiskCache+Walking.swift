@@ -18,11 +18,10 @@ extension DiskCache {
     try engine.revalidate(isUrgent: false, mayMake: false, operation)
     var scan = try attempt(
       operation, at: directory, DirectoryScan(engine.location.handle, trust: engine.reader.trust))
-    var isLast = false
-    while !isLast {
+    while true {
       let piece = try attempt(operation, at: directory, scan.next(readsStatus: readsStatus))
       body(piece)
-      isLast = piece.isLast
+      if piece.isLast { return }
     }
   }
 

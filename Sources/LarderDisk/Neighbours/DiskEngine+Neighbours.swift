@@ -178,9 +178,7 @@ extension DiskEngine {
     }
     // A read that opened its file before the watch must leave nothing of it in memory or in the
     // index.
-    generations.beginAll()
-    watching.advance(to: .settled)
-    generations.endAll()
+    _ = generations.changingAll { watching.advance(to: .settled) }
     changed.signal()
     // A scan that follows events waits for the watch before it reads. One for an earlier opener may
     // not have.
@@ -229,9 +227,7 @@ extension DiskEngine {
   /// - Complexity: O(n) for what the tiers hold, and a constant for the generations of all names.
   func tellOfAnyChange() {
     // A read that began earlier must not put back a value that is dropped here.
-    generations.beginAll()
-    tell(.anyChanged)
-    generations.endAll()
+    generations.changingAll { tell(.anyChanged) }
   }
 
   /// Goes on without events, after the system has refused them.

@@ -87,10 +87,8 @@ extension DiskEngine {
     switch consume opening {
     case .missed(let reason, _): return miss(reason, subject.name, nil, generation)
     case .file(let descriptor, let status):
-      // A value past its expiry is served but not extended.
       let context = ReadContext(
-        generation: generation, extending: staleness > .zero ? .off : extending, now: now,
-        staleness: staleness)
+        generation: generation, extending: extending, now: now, staleness: staleness)
       do throws(Errno) {
         return try answer(descriptor, status, subject, purpose, context)
       } catch {

@@ -35,10 +35,9 @@ package struct EntryReader: Sendable {
   /// Makes a reader for the entries of a fixture. It compares proofs and contents with the lines of
   /// the manifest, and refuses a file that is longer than a cache with the default limit holds.
   package init(forFixtureIn handle: DirectoryHandle) {
-    let standard = DiskCache.Configuration()
     trust = EntryTrust(
       user: ProcessIdentity.user, owners: { (handle.owner, nil) }, enforcesExpiry: false,
-      longest: standard.longestEntry)
+      longest: DiskCache.Configuration().longestEntry)
     checksContent = true
     requireProof = false
   }

@@ -12,7 +12,8 @@ import Synchronization
 ///    entry again. Then the walk waits for all names that are held, and removes the files of stores
 ///    that held their names at the beginning, which no read may find before that.
 /// 3. `endWalk`: another walk follows if a further removal has begun during this one.
-/// 4. `reveal`: nothing is hidden any more, because the walk is over or another directory is held.
+/// 4. `reveal`: nothing is hidden any more, because the last walk has ended or another directory is
+///    held.
 /// 5. `end`: the waiting threads have been woken, and the next removal may begin.
 struct Clearing: Sendable {
   /// The number of removals that have begun.
@@ -53,9 +54,11 @@ struct Clearing: Sendable {
   /// another walk follows, so that no store waits for it while this one waits for held names.
   mutating func endReading() { if next == nil { remaining = IndexTotals() } }
 
-  /// Ends a walk. Returns the progress and the number of the walk that has to follow; nil for none.
+  /// Ends a walk. Returns the progress and the number of the walk that has to follow; nil for none,
+  /// and nothing is hidden any more then.
   mutating func endWalk() -> (progress: RemovalProgress, walk: Int)? {
     isWalking = next != nil
+    if !isWalking { reveal() }
     return exchange(&next, with: nil).map { ($0, count) }
   }
 
@@ -90,8 +93,6 @@ public final class RemovalProgress: Sendable {
 
     init(_ state: State) { self.state = state }
   }
-
-  init() {}
 
   /// The entries removed so far.
   ///

@@ -97,7 +97,6 @@ extension FileName {
     guard hasPrefix(".larder-") else { return false }
     // The prefix has eight bytes. Of the rest, one is a hyphen and no other but a digit.
     let rest = text.utf8.dropFirst(8)
-    let others = rest.filter { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-    return others == [UInt8(ascii: "-")]
+    return rest.filter { !$0.isDigit } == [UInt8(ascii: "-")]
   }
 }

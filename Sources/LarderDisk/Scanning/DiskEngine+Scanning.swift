@@ -160,10 +160,10 @@ extension DiskEngine {
     // The watch moves first, so that no change in the new directory from here on is missed.
     followDirectory()
     // A read in the earlier directory must leave nothing in memory or in the index.
-    generations.beginAll()
-    _ = withState { $0.forgetDirectory() }
-    tellOfAnyChange()
-    generations.endAll()
+    generations.changingAll {
+      _ = withState { $0.forgetDirectory() }
+      tellOfAnyChange()
+    }
     changed.signal()
   }
 

@@ -53,9 +53,14 @@ struct ScanLog: Sendable {
     if isOngoing(number) { met = known }
   }
 
-  /// Whether a process that ends waits for the first scan, as `RescanSchedule` decides.
+  /// Whether a process that ends during its first scan stays until the scan is over.
+  ///
+  /// The probability is the number of bytes that it stored, divided by 5 % of the limit, so that
+  /// many short processes together keep the limit and few of them pay for a scan.
+  ///
+  /// - Parameter chance: A random number from 0 to 1.
   func mustFinishScan(sizeLimit: Int, chance: Double) -> Bool {
-    progress == .running && rescans.mustFinishScan(sizeLimit: sizeLimit, chance: chance)
+    progress == .running && Double(rescans.byteCount) >= Double(sizeLimit) * 0.05 * chance
   }
 
   /// Whether a scan has read a name.
@@ -136,16 +141,6 @@ struct RescanSchedule: Sendable {
     if let pauseEnd, time < pauseEnd { return false }
     if let sizeLimit, byteCount > UInt64(sizeLimit) / 20 { return true }
     return countLimit.map { storeCount > $0 / 20 } ?? false
-  }
-
-  /// Whether a process that ends during its first scan stays until the scan is over.
-  ///
-  /// The probability is the number of bytes that it stored, divided by 5 % of the limit, so that
-  /// many short processes together keep the limit and few of them pay for a scan.
-  ///
-  /// - Parameter chance: A random number from 0 to 1.
-  func mustFinishScan(sizeLimit: Int, chance: Double) -> Bool {
-    Double(byteCount) >= Double(sizeLimit) * 0.05 * chance
   }
 
   /// Notes the time of a store.

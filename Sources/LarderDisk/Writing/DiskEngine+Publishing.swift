@@ -87,11 +87,11 @@ extension DiskEngine {
       // Only a look shows which file has the name in the directory that is held now.
       lookHeld(name)
       tell(.entryChanged(request.subject))
-    case .indexed(let isReplacing, let clearCount):
+    case .indexed(let isReplacing):
       _ = request.onSettled?(status)
       followEvents(ofHeld: name, status)
       if isReplacing { removals.tell(name, key: key, .replaced) }
-      tell(of: status, in: directory, request, seal, since: clearCount)
+      tell(of: status, in: directory, request, seal, since: epoch.clearCount)
     }
   }
 

@@ -87,19 +87,23 @@ extension DiskEngine {
   func remove(
     _ held: borrowing HeldName, _ judged: HeldName.Judged, _ removal: Removal
   ) -> RemovalOutcome {
-    let outcome = unlink(held, judged, removal, in: location.handle)
+    // Before the file is removed, as in a removal by key.
+    observers.tell(of: removal, held.name)
+    let outcome = unlink(held, judged, in: location.handle)
     conclude(held, removal, outcome)
     return outcome
   }
 
   /// Unlinks the file of a held name if a look at it shows what was judged. Counts a failure.
   func unlink(
-    _ held: borrowing HeldName, _ judged: HeldName.Judged, _ removal: Removal,
-    in handle: DirectoryHandle
+    _ held: borrowing HeldName, _ judged: HeldName.Judged, in handle: DirectoryHandle
   ) -> RemovalOutcome {
-    // Before the file is removed, as in a removal by key.
-    observers.tell(of: removal, held.name)
-    return upkeep(try held.unlink(judged, in: handle, trusting: reader.trust)) ?? .failed
+    do throws(Errno) {
+      return try held.unlink(judged, in: handle, trusting: reader.trust)
+    } catch {
+      noteUpkeepFailure(error)
+      return .failed(error)
+    }
   }
 
   /// Takes the outcome of a removal over, then reports it, then tells memory.
@@ -111,21 +115,23 @@ extension DiskEngine {
     observers.tell(of: removal, name)
   }
 
-  /// Removes the file of a name if it is still as it was judged, or an entry that was used since.
+  /// Removes the file of a name if it is still as it was judged.
   ///
-  /// - Parameter isPassed: Whether the entry of the name is another by now, asked with the name
-  ///   held.
+  /// - Parameters:
+  ///   - evenIfUsed: Whether it goes also if it was used or stamped since.
+  ///   - isPassed: Whether the entry of the name is another by now, asked with the name held.
   func remove(
-    _ name: EntryName, judged status: FileStatus, evenIfUsed entry: IndexedEntry? = nil,
+    _ name: EntryName, judged status: FileStatus, evenIfUsed: Bool = false,
     _ removal: Removal, unless isPassed: () -> Bool = { false }
   ) -> BulkRemoval {
     let outcome = changing(name) { held in
       if isPassed() { return RemovalOutcome.changed(nil) }
       guard !held.phase.isEnding else {
         noteUpkeepFailure(.shutDown)
-        return .failed
+        return .failed(.shutDown)
       }
-      return remove(held, entry.map { .unwritten($0) } ?? .exactly(status), removal)
+      let met = IndexedEntry(name: name, status: status)
+      return remove(held, evenIfUsed ? .unwritten(met) : .exactly(status), removal)
     }
     return BulkRemoval(outcome, of: status.byteCount)
   }
@@ -178,13 +184,13 @@ extension DiskEngine {
     // Memory is emptied twice. Before the files are hidden: a reader that misses on the disk must
     // not find the value in memory. After: a store may have added one in between. Nothing is
     // promoted meanwhile.
-    generations.beginAll()
-    tell(.cleared)
-    let hidden = changed.wait {
-      if let behind { behind.hide(with: hideFiles) } else { hideFiles() }
+    let hidden = generations.changingAll {
+      tell(.cleared)
+      defer { tell(.cleared) }
+      return changed.wait {
+        if let behind { behind.hide(with: hideFiles) } else { hideFiles() }
+      }
     }
-    tell(.cleared)
-    generations.endAll()
     guard let (progress, number) = hidden.begun else { throw closedError("removeAll") }
     // Read after everything was hidden, and not when the walk begins. If another directory has been
     // held since, nothing is hidden any more, and the walk finds nothing to remove.
@@ -214,7 +220,6 @@ extension DiskEngine {
       // would remove the files of that one.
       walk(progress, number, in: handle, behind)
     }
-    withState { $0.clearing.reveal() }
     if let behind { progress.add(behind.endClearing()) }
     // The walk may have missed files that other processes stored meanwhile.
     rescanIfMissed()
@@ -237,7 +242,7 @@ extension DiskEngine {
         for entry in piece.entries { progress.add(clear(entry, count, in: handle, behind)) }
         for (name, errno) in piece.unreadable where passesOver(name, count, behind) {
           noteUpkeepFailure(errno)
-          progress.add(BulkRemoval(.failed, of: 0))
+          progress.add(BulkRemoval(.failed(errno), of: 0))
         }
         if piece.isLast || !finds({ $0.clearing.hidesFiles }) { break }
       }
@@ -283,7 +288,7 @@ extension DiskEngine {
     changing(entry.name, readsClock: false) { held in
       guard let entry = withState({ $0.takeHidden(entry) }) else { return BulkRemoval() }
       let removal = Removal.cleared(entry, count: count)
-      let outcome = unlink(held, .unwritten(entry), removal, in: handle)
+      let outcome = unlink(held, .unwritten(entry), in: handle)
       if case .failed = outcome { behind?.filesStay(entry.name, since: count) }
       conclude(held, removal, outcome)
       // Its value that waited goes with it, and is counted once.

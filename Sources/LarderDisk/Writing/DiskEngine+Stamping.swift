@@ -169,7 +169,7 @@ extension DiskEngine {
     let slotCount = withState { $0.catalog.uses.beginDrain() }
     for start in stride(from: 0, to: slotCount, by: Self.drainCount) {
       let end = min(start + Self.drainCount, slotCount)
-      for name in withState({ $0.catalog.uses.names(in: start..<end) }) {
+      for name in withState({ $0.catalog.uses.pending.names(in: start..<end) }) {
         changing(name) { _ in drainStamp(of: name) }
       }
     }
@@ -195,7 +195,7 @@ extension DiskEngine {
       noteUpkeepFailure(error)
       // What the process or the disk lacks for a while leaves the use to the next drain.
       guard EntryReader.missReason(for: error) == nil || error == .ioError else { return }
-      _ = learn(name) { ($0.catalog.keep(pending, of: name), ()) }
+      withState { $0.catalog.keep(pending, of: name) }
       planDrain(within: configuration.recencyGranularity)
     }
   }

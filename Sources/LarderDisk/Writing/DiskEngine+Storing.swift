@@ -250,7 +250,7 @@ extension DiskEngine {
       if step == .evict {
         state.counters.purges += 1
         let total = Int(clamping: state.catalog.index.totals.allocatedByteCount)
-        plan = TrimPlan(now: now, protected: nil)
+        plan = TrimPlan(now: now)
         plan?.maximumSize = (TrimPlan.target(total, configuration.trimTarget), .allocatedBytes)
         plan?.byteCountToFree = UInt64(byteCount)
       }

@@ -87,8 +87,8 @@ extension EngineState {
 
   /// What has become of a file that a store has published.
   enum Publication: Sendable {
-    /// The index has it. With the number of removals of everything that had begun.
-    case indexed(isReplacing: Bool, clearCount: Int)
+    /// The index has it.
+    case indexed(isReplacing: Bool)
     /// It is hidden, and removed together with everything else.
     case cleared
     /// It is, or may be, in a directory that was moved away.
@@ -116,7 +116,7 @@ extension EngineState {
     let isReplacing = catalog.adopt(entry, order: order)
     if isReplacing { counters.countRemoval(.replaced) }
     catalog.scans.rescans.noteStore(of: entry.byteCount)
-    return .indexed(isReplacing: isReplacing, clearCount: clearing.count)
+    return .indexed(isReplacing: isReplacing)
   }
 
   /// Returns a hidden file that a walk has met, or the one with which a store has replaced it that

@@ -170,7 +170,6 @@ extension EntryWriter {
         latestExpiry.store(latest.seconds, ordering: .relaxed)
       } catch {
         // No file could be made or stamped. The value is kept for good rather than lost.
-        latest = Self.heldEverywhere
       }
     }
     return min(expiry, latest)

@@ -161,7 +161,7 @@ enum RemovalOutcome: Sendable {
   /// has no entry now, or was passed over.
   case changed(IndexedEntry?)
   /// The file stays, because it could not be removed.
-  case failed
+  case failed(Errno)
 
   /// Whether the file's blocks are free.
   var hasFreed: Bool {
@@ -172,6 +172,15 @@ enum RemovalOutcome: Sendable {
   }
 
   var isRemoved: Bool { if case .removed = self { true } else { false } }
+
+  /// Whether the directory or its mount refuses every removal. A single file that is immutable, or
+  /// another user's in a sticky directory, fails with EPERM.
+  var isRefusal: Bool {
+    switch self {
+    case .failed(.permissionDenied), .failed(.readOnlyFileSystem): true
+    default: false
+    }
+  }
 }
 
 extension BulkRemoval {

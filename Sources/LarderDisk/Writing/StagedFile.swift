@@ -62,6 +62,10 @@ package struct StagedFile: ~Copyable, Sendable {
     byteCount += bytes.count
   }
 
+  /// The free bytes with which any file system has a block for extended data that can fit. XFS
+  /// keeps some hundred KiB back.
+  private static let attributeRoom: UInt64 = 1 << 20
+
   /// Sets the attributes, with the hash in one of them; false if the file system has none.
   func setAttributes(
     _ seal: Seal, _ form: KeyProof.Form, permissions: UInt32, mayTryAgain: Bool = true
@@ -71,10 +75,10 @@ package struct StagedFile: ~Copyable, Sendable {
       if !seal.extendedData.isEmpty {
         do throws(Errno) {
           try descriptor.setAttribute(.data, to: seal.extendedData)
-        } catch .noSpace, .quotaExceeded {
-          // It does not fit beside the inode, and the disk need not be full. So it is reported as
-          // too long and causes no eviction. See: man 2 setxattr, ENOSPC.
-          throw .argumentListTooLong
+        } catch .noSpace {
+          // It may not fit into the blocks for attributes, which no eviction helps. The disk is
+          // full only if it lacks a little room. See: man 2 setxattr, ENOSPC.
+          throw try handle.freeByteCount() < Self.attributeRoom ? .noSpace : .argumentListTooLong
         }
       }
       try setEntryAttribute(seal, form)

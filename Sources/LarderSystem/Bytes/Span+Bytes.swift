@@ -102,6 +102,12 @@ extension String {
   }
 }
 
+extension UInt8 {
+  /// Whether the byte is an ASCII digit.
+  @inlinable
+  package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+}
+
 extension UInt64 {
   /// Returns the product with another number, or the maximum if it would overflow.
   func multipliedSaturating(by factor: UInt64) -> UInt64 {

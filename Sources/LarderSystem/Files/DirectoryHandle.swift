@@ -280,10 +280,12 @@ extension DirectoryHandle {
   /// those. A file system without sizes, as ramfs and some in user space, is never full.
   package func freeByteCount() throws(Errno) -> UInt64 {
     var buffer = statvfs()
-    _ = try system(.fstatvfs, faults) { unsafe fstatvfs(raw, &buffer) }
+    let most = try faults?.limit(.fstatvfs, to: .max) ?? .max
+    _ = try system(.fstatvfs, nil) { unsafe fstatvfs(raw, &buffer) }
     if buffer.f_blocks == 0 { return .max }
     // Saturating, because the values of a file system in user space need not make sense.
-    return UInt64(buffer.f_bavail).multipliedSaturating(by: UInt64(buffer.f_frsize))
+    let free = UInt64(buffer.f_bavail).multipliedSaturating(by: UInt64(buffer.f_frsize))
+    return min(free, UInt64(most))
   }
 
   /// Makes a directory with exactly the mode asked for. Corresponds to `mkdirat`, and to `fchmod`

@@ -77,7 +77,7 @@ extension Timestamp {
   /// Returns the number that the digits spell; nil if there is any other character.
   private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
     digits.reduce(Int64?.some(0)) { number, byte in
-      guard let number, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+      guard let number, byte.isDigit else { return nil }
       return number * 10 + Int64(byte & 15)
     }
   }

@@ -148,6 +148,30 @@ extension `An eviction` {
     try scene.expectConsistent(cache)
   }
 
+  @Test(arguments: [Errno.permissionDenied, .readOnlyFileSystem])
+  func `ends where the directory refuses, and takes the coldest when it no longer does`(
+    errno: Errno
+  ) throws {
+    let cache = try filled(10)
+    scene.faults.plan(.errno(errno), for: .unlinkat, onwards: true)
+    for number in 10..<13 {
+      try cache.store(value(), forKey: "\(number)")
+      try cache.flush()
+    }
+    // Once for each store, and for its purge if that was the first.
+    #expect((3...6).contains(cache.statistics.upkeepFailures[errno, default: 0]))
+    #expect(try cache.totalSize() == 1300 && cache.statistics.removals.isEmpty)
+    #expect(cache.engine.withState { $0.catalog.index.stuck.nodes.count } == 0)
+    #expect(try cache.trim(toCount: 0).failed == 1)
+    // The purge that the trim has begun at its end.
+    try cache.flush()
+    scene.faults.reset()
+    try cache.store(value(), forKey: "13")
+    try cache.flush()
+    #expect(try (0..<14).filter { try cache.contains("\($0)") } == Array(9..<14))
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `waits for the files of a removal of everything, and takes no fresh value for them`()
     throws
   {

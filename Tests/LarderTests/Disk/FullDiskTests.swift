@@ -51,6 +51,27 @@ extension `A full disk` {
     try scene.expectConsistent(cache)
   }
 
+  @Test(arguments: [(Errno.noSpace, false), (.noSpace, true), (.quotaExceeded, false)])
+  func `a full disk evicts once for extended data as well`(errno: Errno, isStream: Bool) throws {
+    let cache = try filled(10)
+    scene.faults.plan(.errno(errno), for: .fsetxattr)
+    scene.faults.plan(.short(4096), for: .fstatvfs)
+    let outcome =
+      isStream
+      ? try cache.store(forKey: "new", extendedData: [1, 2]) { try $0.write([7]) }
+      : try cache.store([7], forKey: "new", extendedData: [1, 2])
+    #expect(outcome == .stored && cache.statistics.purges == 1)
+    let found = try cache.read(forKey: "new")
+    #expect(found?.value == [7] && found?.extendedData == [1, 2])
+    try scene.expectConsistent(cache)
+    scene.faults.plan(.errno(errno), for: .fsetxattr, onwards: true)
+    scene.faults.plan(.short(4096), for: .fstatvfs, onwards: true)
+    let error = #expect(throws: CacheError.self) {
+      try cache.store([7], forKey: "new", extendedData: [1, 2])
+    }
+    #expect(error?.code == .noSpace && error?.errno == errno)
+  }
+
   @Test func `a value of which a flush lost bytes is written once more to another file`() throws {
     let cache = try scene.open { ($0.sizeLimit, $0.durability) = (1000, .durable) }
     // There is no eviction before the first scan is over.

@@ -90,6 +90,7 @@ extension EntryIndex {
   @discardableResult
   mutating func setExpiry(_ expiry: Timestamp, of name: EntryName) -> Bool {
     guard let slot = slot(of: name) else { return false }
+    unstick(slot)
     setExpiry(expiry, of: slot)
     return true
   }

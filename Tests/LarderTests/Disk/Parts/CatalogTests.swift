@@ -98,7 +98,7 @@ struct `The catalog` {
     isDue: Bool
   ) {
     var catalog = scanning()
-    catalog.uses.forgetAll()
+    catalog.uses = UseLog()
     var verified = entry
     verified.check = FileCheck(lifetime: .never, keyTag: 5, hasData: false)
     catalog.index.upsert(verified, order: .byLastAccess)

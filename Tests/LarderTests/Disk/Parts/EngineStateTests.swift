@@ -56,8 +56,8 @@ struct `The state of an engine` {
       cause == nil && state.catalog.index.totals.count == 2
         && state.catalog.scans.rescans.byteCount == 100
     )
-    #expect(state.snapshot.stores == 2 && state.snapshot.bytesWritten == 200)
-    #expect(state.snapshot.removals.isEmpty)
+    #expect(state.statistics.stores == 2 && state.statistics.bytesWritten == 200)
+    #expect(state.statistics.removals.isEmpty)
   }
 
   @Test func `a stored file replaces the one before, whose uses are void`() {
@@ -65,7 +65,7 @@ struct `The state of an engine` {
     var changed = changed
     changed.inode += 1
     let cause = state.noteStored(changed)
-    #expect(cause == .replaced && state.snapshot.removals == [.replaced: 1])
+    #expect(cause == .replaced && state.statistics.removals == [.replaced: 1])
     #expect(state.catalog.index.entry(named: name)?.changeTime == changed.changeTime)
     #expect(state.catalog.uses.isEmpty)
   }
@@ -74,7 +74,7 @@ struct `The state of an engine` {
     var state = EngineState()
     state.catalog.index.upsert(entry, order: .byLastAccess)
     let cause = state.noteStored(entry)
-    #expect(cause == nil && state.snapshot.removals.isEmpty && state.snapshot.stores == 1)
+    #expect(cause == nil && state.statistics.removals.isEmpty && state.statistics.stores == 1)
   }
 
   @Test func `a file that is stored while everything is removed shows`() {
@@ -119,7 +119,7 @@ struct `The state of an engine` {
     #expect(state.replacements.mustLock && state.hasRarity)
     #expect(state.catalog.scans.needsScan && !state.catalog.scans.isOngoing)
     // The removal of everything has not ended yet, and the name is still held.
-    #expect(state.clearing.isRunning && state.locks.held == [name] && state.snapshot.stores == 1)
+    #expect(state.clearing.isRunning && state.locks.held == [name] && state.statistics.stores == 1)
   }
 
   @Test func `the epoch shows what was given up since`() {
@@ -285,13 +285,16 @@ extension `The state of an engine` {
 }
 
 extension EngineState {
+  /// The statistics as callers see them.
+  var statistics: DiskStatistics { counters.snapshot(catalog.scans) }
+
   /// Settles a store that nothing has overtaken.
   ///
   /// - Returns: The cause for which the entry that had the name left; nil if none is known.
   @discardableResult
   fileprivate mutating func noteStored(_ entry: IndexedEntry) -> RemovalCause? {
     let publication = settle(published: entry, since: epoch)
-    if case .indexed(isReplacing: true, _) = publication { return .replaced }
+    if case .indexed(isReplacing: true) = publication { return .replaced }
     return nil
   }
 }

@@ -45,7 +45,9 @@ struct `The evictions of a process` {
     #expect(isFree)
   }
 
-  private var purging: EvictionRun { EvictionRun(purgingAt: Timestamp(seconds: 1_000)) }
+  private var purging: EvictionRun {
+    EvictionRun(TrimPlan(now: Timestamp(seconds: 1_000)), isPurge: true)
+  }
 
   @Test func `a thread that helps ends when the cache is used`() {
     var state = state(3)
@@ -68,7 +70,7 @@ struct `The evictions of a process` {
     let asked = [state.evictions.claimPurge(), state.evictions.claimPurge()]
     let isPassedAgain = state.beginPurge(configuration, sparing: IndexSample.name(3))
     #expect(isPassed && isPassedAgain && asked == [true, false])
-    #expect(state.snapshot.purges == 1 && state.evictions.purge?.spared == IndexSample.name(3))
+    #expect(state.statistics.purges == 1 && state.evictions.purge?.spared == IndexSample.name(3))
     // An event that comes meanwhile spares no other entry.
     state.beginPurge(configuration, sparing: nil)
     #expect(state.evictions.purge?.spared == IndexSample.name(3))
@@ -105,7 +107,7 @@ struct `The evictions of a process` {
     }
     #expect(count == 6 && state.catalog.index.numbers() == [6, 7, 8, 9, 10])
     #expect(state.evictions.purge == nil && state.locks.isEmpty)
-    #expect(state.snapshot.removals == [.evicted: 6])
+    #expect(state.statistics.removals == [.evicted: 6])
   }
 
   @Test func `a chosen entry has left the totals, and its name is held`() throws {
@@ -154,7 +156,7 @@ struct `The evictions of a process` {
       access: Timestamp(seconds: 5), expiry: nil)
     var progress = purging
     // It failed: it keeps its use and is not chosen again.
-    settle(try #require(choose(&progress, in: &state)), .failed, &progress, in: &state)
+    settle(try #require(choose(&progress, in: &state)), .failed(.ioError), &progress, in: &state)
     #expect(state.catalog.index.stuckTotals.count == 1 && !state.catalog.uses.isEmpty)
     // It changed: it takes its place by what the file says.
     var changed = IndexSample.entry(1, used: 50)
@@ -163,15 +165,30 @@ struct `The evictions of a process` {
     #expect(state.catalog.index.numbers() == [2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 0])
     // It is gone.
     settle(try #require(choose(&progress, in: &state)), .changed(nil), &progress, in: &state)
-    #expect(state.catalog.index.totals.count == 10 && state.snapshot.removals.isEmpty)
+    #expect(state.catalog.index.totals.count == 10 && state.statistics.removals.isEmpty)
     #expect(progress.result.removed == 0 && progress.result.failed == 1)
+  }
+
+  @Test(arguments: [Errno.permissionDenied, .readOnlyFileSystem, .notPermitted])
+  func `a refusal by the directory ends the purge, and leaves the victim in its place`(
+    errno: Errno
+  ) throws {
+    var state = state(11)
+    state.beginPurge(configuration, sparing: nil)
+    var progress = purging
+    settle(try #require(choose(&progress, in: &state)), .failed(errno), &progress, in: &state)
+    let isOfFile = errno == .notPermitted
+    #expect((state.evictions.purge != nil) == isOfFile)
+    #expect((choose(&progress, in: &state) != nil) == isOfFile)
+    #expect((state.catalog.index.stuckTotals.count == 1) == isOfFile)
+    if !isOfFile { #expect(state.catalog.index.numbers() == Array(0..<11)) }
   }
 
   @Test(arguments: [true, false])
   func `what was removed or replaced as a whole since the choice does not come back`(
     isReplaced: Bool
   ) throws {
-    for outcome in [RemovalOutcome.removed, .failed, .changed(IndexSample.entry(0))] {
+    for outcome in [RemovalOutcome.removed, .failed(.ioError), .changed(IndexSample.entry(0))] {
       var state = state(11)
       state.beginPurge(configuration, sparing: nil)
       var progress = purging
@@ -188,7 +205,7 @@ struct `The evictions of a process` {
     var state = state(5)
     state.beginPurge(configuration, sparing: nil, missing: 3 * 4096)
     var progress = purging
-    for outcome in [RemovalOutcome.removed, .changed(nil), .failed, .removed] {
+    for outcome in [RemovalOutcome.removed, .changed(nil), .failed(.ioError), .removed] {
       settle(try #require(choose(&progress, in: &state)), outcome, &progress, in: &state)
     }
     #expect(choose(&progress, in: &state) == nil && state.evictions.purge == nil)

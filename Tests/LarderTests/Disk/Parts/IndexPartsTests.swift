@@ -102,12 +102,12 @@ struct IndexPartsTests {
     for number in 0..<2_000 {
       let expiry = PackedTime(bits: UInt64.random(in: 0..<500, using: &random))
       index.upsert(IndexSample.entry(number), order: .mostRecent)
-      index.updateExpiry(of: EntrySlot(number), to: expiry)
+      index.setExpiry(expiry.timestamp, of: EntrySlot(number))
       expiries.append(expiry)
       let other = Int.random(in: 0...number, using: &random)
       let later = PackedTime(bits: UInt64.random(in: 0..<500, using: &random))
       expiries[other] = number % 5 == 0 ? .never : later
-      index.updateExpiry(of: EntrySlot(other), to: expiries[other])
+      index.setExpiry(expiries[other].timestamp, of: EntrySlot(other))
       #expect(index.expiries.first?.stamp == expiries.filter { $0 < .never }.min(), "seed \(seed)")
     }
     #expect(expiries.enumerated().allSatisfy { index.expiry(of: EntrySlot($0)) == $1 })

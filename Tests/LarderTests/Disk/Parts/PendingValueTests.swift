@@ -1,4 +1,5 @@
 import LarderTestSupport
+import Synchronization
 import Testing
 
 @testable import Larder
@@ -315,6 +316,39 @@ extension `Beside a pending value` {
     gate.open()
     done.waitUntilReached()
     #expect(try cache.value(forKey: "k") == [2, 2])
+    try scene.expectConsistent(cache)
+    try cache.close()
+  }
+
+  @Test(arguments: lookers)
+  func `a read does not meet an older file because a removal of everything has failed`(
+    row: Row
+  ) throws {
+    let cache = try open()
+    try cache.store([1], forKey: "k")
+    try cache.flush()
+    #expect(try cache.store([2, 2], forKey: "k") == .pending)
+    // The removal has hidden both.
+    let (walk, looked, opened) = (Gate(), Gate(), Gate())
+    scene.faults.plan(.before { walk.pass() }, for: .openat)
+    scene.faults.plan(.errno(.ioError), for: .readdir)
+    let removal = try cache.removeAllInBackground()
+    walk.waitUntilReached()
+    // The read finds no value, and looks after the directory before it opens a file.
+    cache.engine.location.isAstray.store(true, ordering: .relaxed)
+    scene.faults.plan(.before { looked.pass() }, for: .fstatat)
+    let reading = inBackground { try row.operation(cache) }
+    looked.waitUntilReached()
+    walk.open()
+    #expect(throws: CacheError.self) { try removal.wait() }
+    // The value has come back, and is written while the read has the older file open.
+    scene.faults.plan(.before { opened.pass() }, for: .fstat)
+    looked.open()
+    opened.waitUntilReached()
+    try cache.flush()
+    opened.open()
+    let found = try reading().get()
+    #expect(try found != row.answer && found == row.operation(cache))
     try scene.expectConsistent(cache)
     try cache.close()
   }

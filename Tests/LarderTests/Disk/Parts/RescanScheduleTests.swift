@@ -70,7 +70,12 @@ struct `The schedule of later scans` {
   func `a process that ends early finishes its scan by the share that it stored`(
     bytes: UInt64, chance: Double, mustFinish: Bool
   ) {
-    let schedule = schedule(bytes: bytes)
-    #expect(schedule.mustFinishScan(sizeLimit: 1_000, chance: chance) == mustFinish)
+    var scans = ScanLog()
+    let number = scans.begin()
+    scans.rescans = schedule(bytes: bytes)
+    #expect(scans.mustFinishScan(sizeLimit: 1_000, chance: chance) == mustFinish)
+    scans.end(number, .finished)
+    scans.rescans = schedule(bytes: bytes)
+    #expect(!scans.mustFinishScan(sizeLimit: 1_000, chance: chance))
   }
 }

@@ -219,7 +219,7 @@ struct `What is found of a name` {
       name, IndexSample.status(of: entry()), access: Timestamp(seconds: 9), expiry: nil)
     for _ in 0..<2 {
       _ = state.settle(finding(.free, in: state), isCurrent: true, at: Timestamp(seconds: 100))
-      #expect(state.snapshot.stampsDropped == 1 && state.catalog.uses.isEmpty)
+      #expect(state.statistics.stampsDropped == 1 && state.catalog.uses.isEmpty)
     }
   }
 }

@@ -65,12 +65,6 @@ struct `The log of uses` {
     #expect(log.isEmpty && log[second] == nil)
   }
 
-  @Test func `all uses are forgotten at once`() {
-    var log = used(expiry: 200)
-    log.forgetAll()
-    #expect(log.isEmpty && log[first] == nil && log.expiry(of: first, status()) == nil)
-  }
-
   @Test func `a pending extension holds for the file that was used, as it was then`() {
     let log = used(expiry: 200)
     #expect(log.expiry(of: first, status()) == time(200))
@@ -100,11 +94,11 @@ struct `The log of uses` {
     log.note(second, status(2), access: time(11), expiry: nil)
     #expect(!log.isDraining)
     let slotCount = log.beginDrain()
-    #expect(log.isDraining && Set(log.names(in: 0..<slotCount)) == [first, second])
+    #expect(log.isDraining && Set(log.pending.names(in: 0..<slotCount)) == [first, second])
     _ = log.take(first)
-    #expect(log.names(in: 0..<slotCount) == [second])
+    #expect(log.pending.names(in: 0..<slotCount) == [second])
     let otherSlotCount = log.beginDrain()
-    #expect(log.names(in: 0..<otherSlotCount) == [second])
+    #expect(log.pending.names(in: 0..<otherSlotCount) == [second])
     _ = log.endDrain()
     #expect(log.isDraining)
     _ = log.endDrain()
