@@ -12,7 +12,7 @@ package final class DirectoryLocation: Sendable {
   private let name: String?
   /// The directory that is held now, and the parent directory, held open because a directory
   /// further up may be renamed or replaced. Without the parent the directory is not made again. The
-  /// parent is replaced only if its mount is lost.
+  /// parent is replaced only if it is removed or its mount is lost.
   // A handle is a class. An operation that took it before a replacement finishes with the old
   // directory, and the descriptor closes when the last such operation has ended.
   private let held: ForkSafeMutex<(directory: DirectoryHandle, parent: DirectoryHandle?)>
@@ -255,13 +255,25 @@ package final class DirectoryLocation: Sendable {
       return try follow(name, in: parent, mayMake: mayMake)
     } catch .notConnected, .shutDown, .connectionAborted, .staleHandle {
       // The mount is lost, and the parent directory with it. The path may lead to a new mount.
-      guard let fresh = try Self.parent(of: path, faults: configuration.faults).0 else {
-        throw .notConnected
-      }
-      try checkMount(of: fresh)
-      _ = held.withLock { exchange(&$0.parent, with: fresh) }
+      guard let fresh = try renewedParent() else { throw .notConnected }
       return try follow(name, in: fresh, mayMake: mayMake)
+    } catch .noSuchFile {
+      // The parent directory was removed. It is made again like the cache's own.
+      if mayMake, configuration.makesDirectory, let above = DirectoryMaking.parentPath(of: path) {
+        _ = try DirectoryMaking.makeDirectories(above, permissions: 0o700, configuration)
+      }
+      return try renewedParent().map { fresh throws(Errno) in
+        try follow(name, in: fresh, mayMake: mayMake)
+      } ?? false
     }
+  }
+
+  /// Holds the parent directory to which the path leads now, and returns it; nil if there is none.
+  private func renewedParent() throws(Errno) -> DirectoryHandle? {
+    guard let fresh = try Self.parent(of: path, faults: configuration.faults).0 else { return nil }
+    try checkMount(of: fresh)
+    _ = held.withLock { exchange(&$0.parent, with: fresh) }
+    return fresh
   }
 
   /// Checks that a directory which takes the place of a held one is on a mount as good.
@@ -287,7 +299,10 @@ package final class DirectoryLocation: Sendable {
       let status = try parent.statusFollowingLinks(of: name)
       if status.identity == handle.identity { return false }
     } catch .noSuchFile {
-      guard mayMake, configuration.makesDirectory else { return false }
+      guard mayMake, configuration.makesDirectory else {
+        if try parent.descriptor.status().linkCount > 0 { return false }
+        throw .noSuchFile
+      }
       wasMade = try DirectoryMaking.makeOne(
         name, below: parent, permissions: configuration.directoryPermissions, configuration)
     }

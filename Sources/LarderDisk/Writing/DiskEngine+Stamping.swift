@@ -37,6 +37,9 @@ extension DiskEngine {
         PublishedValue(
           byteCount: Int(fresh.byteCount), expiry: fresh.modification.asExpiry,
           lifetime: attribute?.lifetime ?? .unknown, clearCount: held.epoch.clearCount))
+      // The tiers may have forgotten everything of a replaced directory before this value.
+      let epoch = held.epoch
+      if withState({ $0.epoch != epoch }) { tell(.filesChanged([held.name])) }
       return true
     }
     return outcome ?? false

@@ -74,6 +74,73 @@ extension `A replaced directory` {
     try second.close()
   }
 
+  @Test(arguments: [false, true])
+  func `that went with its parents is made again with them`(isMadeByHand: Bool) throws {
+    let (top, path) = (scene.directory.path + "/top", scene.directory.path + "/top/middle/cache")
+    let cache = try DiskCache(directory: path, configuration: scene.configuration.disk)
+    var configuration = scene.configuration.disk
+    configuration.mode = .readOnly
+    try cache.store([1], forKey: "k")
+    let reader = try DiskCache(directory: path, configuration: configuration)
+    try manager.removeItem(atPath: top)
+    for look in [cache, reader] {
+      look.engine.location.isAstray.store(true, ordering: .relaxed)
+      #expect(try look.value(forKey: "k") == nil)
+    }
+    if isMadeByHand { try manager.createDirectory(atPath: path, withIntermediateDirectories: true) }
+    cache.engine.location.isAstray.store(true, ordering: .relaxed)
+    try cache.store([2], forKey: "k")
+    #expect(try cache.value(forKey: "k") == [2] && cache.engine.location.isAtPath)
+    reader.engine.location.isAstray.store(true, ordering: .relaxed)
+    #expect(try reader.value(forKey: "k") == [2])
+    try reader.close()
+    try cache.close()
+  }
+
+  @Test func `goes on where a directory above it was moved`() throws {
+    let (top, path) = (scene.directory.path + "/top", scene.directory.path + "/top/cache")
+    let cache = try DiskCache(directory: path, configuration: scene.configuration.disk)
+    try cache.store([1], forKey: "k")
+    try manager.moveItem(atPath: top, toPath: Self.aside(scene))
+    try manager.createDirectory(atPath: path, withIntermediateDirectories: true)
+    cache.engine.location.isAstray.store(true, ordering: .relaxed)
+    try cache.store([2], forKey: "k")
+    let name = try #require(cache.entries().first).name
+    #expect(manager.fileExists(atPath: Self.aside(scene) + "/cache/\(name)"))
+    #expect(!manager.fileExists(atPath: "\(path)/\(name)"))
+    try cache.close()
+  }
+
+  /// Replaces the directory, and returns when another thread has followed that.
+  private static func follow(_ scene: DiskScene, _ cache: Cache<[UInt8]>) throws {
+    let (followed, isDone) = (Happening(), Shared(false))
+    try replace(scene, under: cache.disk)
+    try startThread {
+      #expect(throws: Never.self) { try cache.value(forKey: "l") }
+      isDone.value = true
+      followed.tell()
+    }
+    #expect(followed.wait { isDone.value } && cache.memory.count == 0)
+  }
+
+  @Test func `leaves nothing in memory of a value that is being touched in it`() throws {
+    let place = scene
+    let cache = try place.open(.bytes)
+    try cache.store([1], forKey: "k")
+    let subject = cache.disk.subject("k")
+    let ceiling = place.clock.now.adding(seconds: 60)
+    var request = StoreRequest(subject: subject, expiration: .days(1), extendedData: [])
+    request.onChange = { (_: PublishedValue?) in
+      #expect(throws: Never.self) { try Self.follow(place, cache) }
+      cache.keep([1], subject, byteCount: 1, until: ceiling) { true }
+      #expect(cache.memory.count == 1)
+    }
+    _ = try cache.disk.engine.touch(request, revives: false, nil)
+    #expect(cache.memory.count == 0)
+    #expect(try cache.value(forKey: "k") == nil)
+    try cache.close()
+  }
+
   @Test func `that is moved again while it is found back is not taken for found`() throws {
     let cache = try scene.open()
     let (location, faults) = (cache.engine.location, scene.faults)
