@@ -96,7 +96,7 @@ public final class HTTPCache: Sendable {
     self.configuration = configuration
     statusName = configuration.cacheStatusName.map { name in
       if name.isToken, (97...122).contains(name.utf8.first?.lowered ?? 0) { return name }
-      return "\"\(name.filter { (" "..."~").contains($0) && !"\"\\".contains($0) })\""
+      return "\"\(name.filter { $0.isASCII && (" "..."~").contains($0) && !"\"\\".contains($0) })\""
     }
     entries = try Cache(directory: directory, coder: .entry, configuration: storage)
     storage.memoryEntryCostLimit = .bytes(Body.pieceSize)
