@@ -243,10 +243,10 @@ extension `Stored responses` {
     scene.clock.advance(by: .seconds(1))
     scene.add(Reply(200, fresh))
     #expect(try await scene.get(["Cache-Control": "no-cache"]).body.text == "body 2")
-    await exchange.removeUsable()
+    await exchange.publish(nil)
     #expect(try await scene.get().body.text == "body 2")
     try await exchange.lookUp()
-    await exchange.removeUsable()
+    await exchange.publish(nil)
     #expect(try await scene.get().body.text == "body 3")
   }
 
