@@ -80,10 +80,9 @@ struct Exchange: Sendable {
 
   /// Returns what is stored, if it may answer although the origin has failed.
   private func standIn(_ status: Int? = nil) -> Response? {
-    let (time, stored) = (cache.now, usable?.stored)
-    let isFailure = [nil, 500, 502, 503, 504].contains(status)
-    let isAllowed = stored.map { policy.answersFailure(with: $0, to: request, at: time) } ?? false
-    return isFailure && isAllowed ? serve(at: time, status) : nil
+    let (time, isFailure) = (cache.now, [nil, 500, 502, 503, 504].contains(status))
+    guard isFailure, let old = usable?.stored else { return nil }
+    return policy.answersFailure(with: old, to: request, at: time) ? serve(at: time, status) : nil
   }
 
   /// Asks the origin for what was served stale, unless another request does. It answers nobody.
@@ -136,7 +135,7 @@ struct Exchange: Sendable {
     switch policy.verdict(on: response, to: asked, previous: old, sent: sent, at: cache.now) {
     case .store(let new) where count <= cache.configuration.bodyLimit ?? .max: stored = new
     case .renew(let new, let isKept):
-      if isKept { await publish(new) } else if !asked.isPersonal { await removeUsable() }
+      if isKept { await publish(new) } else if !asked.isPersonal { await publish(nil) }
       await cache.flights.end(flight, .looks(mayWait: true))
       if !isAlone { cache.counters.withLock { $0.validated += 1 } }
       guard !isAlone, let body = usable?.body else { break }
@@ -145,7 +144,7 @@ struct Exchange: Sendable {
       let own = response.fields.removing(new.fields.map(\.name) + Response.ofBody)
       if isKept { answer.fields = answer.fields.adding(own) }
       return said("fwd=\(reason.rawValue); fwd-status=304\(isKept ? "; stored" : "")", answer)
-    case .store, .pass(keepsPrevious: false): if !isAlone { await removeUsable() }
+    case .store, .pass(keepsPrevious: false): if !isAlone { await publish(nil) }
     case .pass: break
     case .invalidate(let urls):
       for url in urls { await cache.countingFailure { try await cache.invalidate(url) } }

@@ -1,3 +1,4 @@
+import Larder
 import Synchronization
 
 /// The requests that are at the origin, and the requests that wait for one of them.
@@ -31,8 +32,8 @@ actor Flights {
 
   private(set) var flights: [UInt64: Flight] = [:]
   private var ids: [String: [UInt64]] = [:]
-  /// The markers that the first of several responses have made, which the others share.
-  private var markers: [String: Stored] = [:]
+  /// The last change of what is stored, by URL.
+  private var changes: [String: Task<Result<Stored?, CacheError>, Never>] = [:]
   /// The ends of the times during which requests for a URL do not wait, for 1,000 URLs.
   private var lone: [String: ContinuousClock.Instant] = [:]
   private var lastID: UInt64 = 0
@@ -114,23 +115,28 @@ actor Flights {
     ended.timer?.cancel()
     lastEnds[ended.key.hashValue & 1023] = endCount.wrappingAdd(1, ordering: .relaxed).newValue
     ids[ended.key]?.removeAll { $0 == flight }
-    if ids[ended.key]?.isEmpty ?? true { (ids[ended.key], markers[ended.key]) = (nil, nil) }
+    if ids[ended.key]?.isEmpty ?? true { ids[ended.key] = nil }
   }
 
   func isWanted(_ flight: UInt64) -> Bool { flights[flight]?.isWanted ?? false }
 
-  /// Forbids that responses of a URL which are under way are stored.
-  func invalidate(_ key: String) {
-    for id in ids[key] ?? [] { flights[id]?.isWanted = false }
-    markers[key] = nil
-  }
-
-  /// Returns the marker for a response that varies: the stored one if its names are the same, or
-  /// else the one that a flight of the URL has made or makes now.
-  func marker(for response: Stored, stored: Stored?) -> Stored {
-    let known = [stored, markers[response.key]].compactMap(\.self).filter(\.isMarker)
-    let marker = known.first { $0.variant.names == response.variant.names } ?? response.makeMarker()
-    markers[response.key] = marker
-    return marker
+  /// Changes what is stored for a URL when all earlier changes of it have ended, so that what a
+  /// change has read is still so when it writes. It runs to its end also if its caller's task is
+  /// cancelled: what has come for many, and what must go, does not depend on one client.
+  ///
+  /// - Parameter invalidates: Whether responses that are under way may not be stored afterwards.
+  func inTurn(
+    _ key: String, _ invalidates: Bool = false,
+    _ change: @escaping @Sendable () async throws(CacheError) -> Stored?
+  ) async throws(CacheError) -> Stored? {
+    if invalidates { ids[key]?.forEach { flights[$0]?.isWanted = false } }
+    // Not on this actor, where the requests of all URLs come and go.
+    let next = Task { @concurrent [last = changes[key]] () -> Result<Stored?, CacheError> in
+      _ = await last?.value
+      do throws(CacheError) { return .success(try await change()) } catch { return .failure(error) }
+    }
+    changes[key] = next
+    defer { if changes[key] == next { changes[key] = nil } }
+    return try await next.value.get()
   }
 }

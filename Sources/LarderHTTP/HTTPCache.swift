@@ -96,7 +96,7 @@ public final class HTTPCache: Sendable {
     self.configuration = configuration
     statusName = configuration.cacheStatusName.map { name in
       if name.isToken, (97...122).contains(name.utf8.first?.lowered ?? 0) { return name }
-      return "\"\(name.filter { (" "..."~").contains($0) && !"\"\\".contains($0) })\""
+      return "\"\(name.filter { $0.isASCII && (" "..."~").contains($0) && !"\"\\".contains($0) })\""
     }
     entries = try Cache(directory: directory, coder: .entry, configuration: storage)
     storage.memoryEntryCostLimit = .bytes(Body.pieceSize)
@@ -130,12 +130,11 @@ public final class HTTPCache: Sendable {
   /// - Throws: `CacheError`, as `Cache.remove(forKey:)` does. This object then serves none of it.
   @discardableResult public func invalidate(_ url: String) async throws(CacheError) -> Bool {
     let text = "GET \(URLReference(url)?.text ?? url)"
-    await flights.invalidate(text)
-    let (place, time, slot) = (CacheKey(text), now, text.hashValue & 1023)
     var isRefused = true
-    defer { if isRefused { refusals.withLock { $0[slot] = max($0[slot], time) } } }
-    // To its end also in a cancelled task: a request that has changed the origin must not leave it.
-    let old = try await entries.disk.executor.run("remove", toEnd: true, entries.removeValue, place)
+    defer { if isRefused { refusals.withLock { $0[text.hashValue & 1023] = now } } }
+    let old = try await flights.inTurn(text, true) { [entries] () async throws(CacheError) in
+      try await entries.removeValue(forKey: CacheKey(text))
+    }
     isRefused = false
     try await removeBody(of: old)
     return old != nil
@@ -148,13 +147,14 @@ public final class HTTPCache: Sendable {
   /// - Throws: `CacheError`, as `Cache.store(_:forKey:expiration:extendedData:)` does.
   @discardableResult public func expire(_ url: String) async throws(CacheError) -> Bool {
     let text = "GET \(URLReference(url)?.text ?? url)"
-    await flights.invalidate(text)
-    let (place, time) = (CacheKey(text), now)
-    guard let stored = try await entries.read(forKey: place) else { return false }
-    // It is kept for no shorter time than before, whatever rules have stored it.
-    let expiry = max(stored.expiry ?? time, time.adding(configuration.retention))
-    try await store(stored.value.with(outdated: time), place, expiry)
-    return true
+    return try await flights.inTurn(text, true) { () async throws(CacheError) in
+      let (place, time) = (CacheKey(text), self.now)
+      guard let stored = try await self.entries.read(forKey: place) else { return nil }
+      // It is kept for no shorter time than before, whatever rules have stored it.
+      let expiry = max(stored.expiry ?? time, time.adding(self.configuration.retention))
+      try await self.store(stored.value.with(outdated: time), place, expiry)
+      return stored.value
+    } != nil
   }
 
   /// Waits until everything stored is on disk, and detaches from the directory.
@@ -177,10 +177,10 @@ public final class HTTPCache: Sendable {
     }
   }
 
-  /// Runs a change of what is stored. If it fails, returns false and counts a response as not kept.
+  /// Runs a change of what is stored. A failure returns false and counts, but not a cancellation.
   @discardableResult func countingFailure(_ change: () async throws -> Void) async -> Bool {
     do { try await change() } catch {
-      counters.withLock { $0.notKept += 1 }
+      if (error as? CacheError)?.code != .cancelled { counters.withLock { $0.notKept += 1 } }
       return false
     }
     return true

@@ -112,7 +112,6 @@ extension HTTPCache.Policy {
     let (status, fields) = (response.status, response.fields.endToEnd)
     func updated(_ previous: Stored) -> HTTPCache.Verdict {
       let fields = previous.fields(updatedBy: fields)
-      guard fields.areValid else { return .renew(previous, isKept: false) }
       let renewed = stored(previous.status, fields, previous.content, request, sent, now)
       return .renew(renewed ?? previous, isKept: renewed.map { isStorable($0, request) } ?? false)
     }
@@ -146,12 +145,14 @@ extension HTTPCache.Policy {
     }
   }
 
-  /// Returns a response as it would be stored; nil if no later request could match it.
+  /// Returns a response as it would be stored; nil if no later request could match it, or if its
+  /// head is too long to be read again with the length that is added.
   private func stored(
     _ status: Int, _ fields: Fields, _ content: Stored.Content, _ request: Request,
     _ sent: Timestamp, _ now: Timestamp
   ) -> Stored? {
-    guard let variant = Variant(of: fields, to: request) else { return nil }
+    let isShort = fields.adding(["Content-Length": "\(Int.max)"]).areValid
+    guard isShort, let variant = Variant(of: fields, to: request) else { return nil }
     let stored = Stored(status, fields, request.key, variant, (sent, now), content)
     let named = stored.rules(self).directives.named
     let left = (named["no-cache"] ?? []) + (isShared ? named["private"] ?? [] : [])

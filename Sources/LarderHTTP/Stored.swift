@@ -144,8 +144,10 @@ extension HTTPCache.Stored {
     return fields.removing(["age", "date"] + added.map(\.name)).adding(added)
   }
 
-  /// Returns a new marker for this response and others that vary by the same fields.
-  func makeMarker() -> Stored {
+  /// Returns the marker for this response and others that vary by the same fields: the stored one,
+  /// if it is theirs.
+  func marker(besides stored: Stored?) -> Stored {
+    if let stored, stored.isMarker, stored.variant.names == variant.names { return stored }
     let content = Content.variants(generation: .random(in: .min ... .max))
     return Stored(300, [:], key, Variant(lines: variant.names), (sent, received), content)
   }

@@ -39,33 +39,31 @@ extension Exchange {
     return body?.byteCount == count ? body : nil
   }
 
-  /// Stores a response whose body is stored already, in place of an older one, and ends the flight
-  /// that brought it. If it was invalidated since the flight began, nothing is stored.
+  /// Stores a response whose body is stored already, unless it was invalidated since its flight
+  /// began, and ends that; or for nil removes the older response. What has come since stays.
   ///
   /// - Returns: Whether the disk did what was asked of it.
-  @discardableResult func publish(_ stored: Stored) async -> Bool {
+  @discardableResult func publish(_ stored: Stored?) async -> Bool {
     // The response whose body no head names in the end.
-    var rest = stored.content == usable?.stored.content ? nil : stored
+    var rest = stored?.content == usable?.stored.content ? nil : stored
     let isDone = await cache.countingFailure {
-      guard await cache.flights.isWanted(flight) else { return }
-      let expiry = cache.expiry(of: stored, policy)
-      let place = try await place(for: stored, expiry)
-      let old = try await cache.entries.value(forKey: place) ?? usable?.stored
-      // What was asked for later has come before: it stays.
-      let isLate = old.map { $0.sent > stored.sent && $0.received <= cache.now } ?? false
-      if !isLate { try await cache.store(stored, place, expiry) }
-      // An invalidation since the first look removes first and sees this response, or this look
-      // sees the invalidation.
-      if await !cache.flights.isWanted(flight) {
-        try await cache.invalidate(request.url)
-      } else if old?.content != stored.content {
-        rest = isLate ? stored : old
-      } else if let key = stored.bodyKey {
+      rest = try await cache.flights.inTurn(key) { [rest] () async throws(CacheError) in
+        guard let stored else { return try await removeUsable() }
+        // An invalidation after this look comes in its turn, and removes the response.
+        guard await cache.flights.isWanted(flight) else { return rest }
+        let expiry = cache.expiry(of: stored, policy)
+        let place = try await place(for: stored, expiry)
+        let old = try await cache.entries.value(forKey: place) ?? usable?.stored
+        // What was asked for later has come before.
+        if let old, old.sent > stored.sent, old.received <= cache.now { return rest }
+        try await cache.store(stored, place, expiry)
+        guard old?.content == stored.content, let key = stored.bodyKey else { return old }
         try await cache.entries.touch(forKey: key, expiration: .date(expiry), allowingExpired: true)
+        return nil
       }
     }
     await cache.countingFailure { try await cache.removeBody(of: rest) }
-    await cache.flights.end(flight, .looks(mayWait: isDone))
+    if stored != nil { await cache.flights.end(flight, .looks(mayWait: isDone)) }
     return isDone
   }
 
@@ -74,25 +72,21 @@ extension Exchange {
     let place = CacheKey(key)
     guard !stored.variant.lines.isEmpty else { return place }
     let current = try await cache.entries.read(forKey: place)
-    let marker = await cache.flights.marker(for: stored, stored: current?.value)
-    let isKept = current?.value.content == marker.content && current?.expiry ?? expiry >= expiry
+    let marker = stored.marker(besides: current?.value)
+    let isKept = current?.value === marker && current?.expiry ?? expiry >= expiry
     if !isKept { try await cache.store(marker, place, expiry) }
     return CacheKey(stored.variant, of: marker)
   }
 
-  func removeUsable() async {
-    guard let usable else { return }
-    await cache.countingFailure {
-      // What has come since stays.
-      if try await cache.entries.value(forKey: usable.place)?.sent != usable.stored.sent { return }
-      try await cache.entries.remove(forKey: usable.place)
-      try await cache.removeBody(of: usable.stored)
-    }
+  private func removeUsable() async throws(CacheError) -> Stored? {
+    guard let (old, _, place) = usable else { return nil }
+    let isSame = try await cache.entries.value(forKey: place)?.sent == old.sent
+    return isSame ? try await cache.entries.removeValue(forKey: place) : nil
   }
 
   /// Removes what was written of a body, on one of the cache's threads, and lets those requests go
   /// that wait for it: all at once, unless it is the client that is `gone`.
-  func discard(_ writer: EntryFileWriter?, gone: Bool = false) async {
+  func discard(_ writer: EntryFileWriter?, gone: Bool) async {
     await cache.countingFailure {
       try await cache.entries.disk.executor.run("store", toEnd: true) { _ = writer?.takeStream() }
     }
@@ -114,9 +108,10 @@ extension HTTPCache {
     return stored.received.adding(.seconds(fresh)).adding(configuration.retention)
   }
 
-  /// Removes the entry that holds the body of a response, if one does.
+  /// Removes the entry that holds the body of a response, if one does, also in a cancelled task.
   func removeBody(of stored: Stored?) async throws(CacheError) {
-    if let key = stored?.bodyKey { try await entries.disk.remove(forKey: key) }
+    guard let key = stored?.bodyKey else { return }
+    _ = try await entries.disk.executor.run("remove", toEnd: true, entries.disk.remove, key)
   }
 }
 
@@ -168,16 +163,13 @@ actor Fill {
       if count > exchange.cache.configuration.bodyLimit ?? .max { throw HTTPCache.notKept }
       gathered = gathered.isEmpty ? piece : gathered + piece
       if count > Stored.Content.largestInline, !gathered.isEmpty { try await write() }
-      if hasEnded {
-        let whole = stored.with(try await content())
-        // Also if the client is gone: no head would name what lies there.
-        _ = await Task { [exchange] in await exchange.publish(whole) }.value
-      }
+      if hasEnded { await exchange.publish(stored.with(try await content())) }
     }
     guard !isKept else { return }
     gathered = []
-    if !Task.isCancelled { await exchange.removeUsable() }
-    await exchange.discard(entry?.writer)
+    // A client that goes says nothing of what was stored before.
+    if !Task.isCancelled { await exchange.publish(nil) }
+    await exchange.discard(entry?.writer, gone: Task.isCancelled)
   }
 
   /// Writes what has gathered to an entry of the body's own.

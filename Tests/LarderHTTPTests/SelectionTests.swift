@@ -414,6 +414,7 @@ struct `Fields that go on` {
 
   @Test(arguments: [
     ("a1", "a1"), ("1a", "\"1a\""), ("a b", "\"a b\""), ("é\"a\r\n", "\"a\""), ("*a", "\"*a\""),
+    ("a\u{20dd} \u{1F1E9}b", "\" b\""),
   ])
   func `RFC 9651, 3.3: a name that is no token is a string`(name: String, written: String)
     async throws

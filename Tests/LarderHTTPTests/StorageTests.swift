@@ -49,6 +49,20 @@ extension `Stored responses` {
         """)
   }
 
+  @Test(arguments: [65_400, 65_438, 65_450, 65_480, 65_500])
+  func `what is stored can be read again, however long its head is`(_ count: Int) async throws {
+    for lacksDate in [true, false] {
+      var reply = Reply(200, ["Cache-Control": "max-age=60"])
+      reply.fields.append("A", String(repeating: "a", count: count))
+      reply.lacksDate = lacksDate
+      let scene = try Scene([reply])
+      _ = try await scene.get().body.text
+      for file in try files(scene).values {
+        _ = try Coder<HTTPCache.Stored>.entry.decode(Array(file.utf8))
+      }
+    }
+  }
+
   @Test func `a disk cache on the directory shares the counters and tells removals`() async throws {
     let scene = try Scene([Reply(200, fresh, body: "hello")])
     let disk = try DiskCache(
@@ -229,10 +243,10 @@ extension `Stored responses` {
     scene.clock.advance(by: .seconds(1))
     scene.add(Reply(200, fresh))
     #expect(try await scene.get(["Cache-Control": "no-cache"]).body.text == "body 2")
-    await exchange.removeUsable()
+    await exchange.publish(nil)
     #expect(try await scene.get().body.text == "body 2")
     try await exchange.lookUp()
-    await exchange.removeUsable()
+    await exchange.publish(nil)
     #expect(try await scene.get().body.text == "body 3")
   }
 
