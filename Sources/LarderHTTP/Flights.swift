@@ -33,7 +33,7 @@ actor Flights {
   private(set) var flights: [UInt64: Flight] = [:]
   private var ids: [String: [UInt64]] = [:]
   /// The last change of what is stored, by URL.
-  private var changes: [String: Task<Result<Stored?, CacheError>, Never>] = [:]
+  private(set) var changes: [String: Task<Result<Stored?, CacheError>, Never>] = [:]
   /// The ends of the times during which requests for a URL do not wait, for 1,000 URLs.
   private var lone: [String: ContinuousClock.Instant] = [:]
   private var lastID: UInt64 = 0

@@ -225,6 +225,51 @@ struct `Changes at once` {
     #expect(try await scene.sizes.count == 2)
   }
 
+  @Test(.watched, arguments: ["invalidate", "expire", "publish", "remove"])
+  func `a change waits for the one before, is made in a cancelled task, and leaves no turn`(
+    _ kind: String
+  ) async throws {
+    let scene = try Scene([Reply(200, fresh)])
+    _ = try await scene.get().body.text
+    var exchange = Exchange(
+      cache: scene.cache, request: request, forwarding: scene.origin, policy: .init(),
+      key: request.key, reason: .stale)
+    try await exchange.lookUp()
+    exchange.flight = await scene.cache.flights.start(exchange, isShared: false)
+    let stored = try #require(exchange.usable).stored.with(outdated: scene.clock.now)
+    let (asking, gate, isOver) = (exchange, AsyncStream.makeStream(of: Void.self), Flag())
+    let turn = Task {
+      try await scene.cache.flights.inTurn(request.key) {
+        for await _ in gate.stream {}
+        return nil
+      }
+    }
+    try await reaching("the turn") { await scene.cache.flights.changes.count == 1 }
+    let change = Task {
+      leave()
+      switch kind {
+      case "invalidate": try await scene.cache.invalidate(url)
+      case "expire": try await scene.cache.expire(url)
+      case "publish": await asking.publish(stored)
+      default: await asking.publish(nil)
+      }
+      isOver.set()
+    }
+    // Another URL has its own turns.
+    try await scene.cache.invalidate("http://example.org/b")
+    let start = ContinuousClock.now
+    while start.duration(to: .now) < .milliseconds(50) { await Task.yield() }
+    #expect(!isOver.isSet)
+    gate.continuation.finish()
+    _ = try await turn.value
+    try await change.value
+    #expect(await scene.cache.flights.changes.isEmpty)
+    scene.add(Reply(304))
+    let isKept = kind == "expire" || kind == "publish"
+    #expect(try await scene.get().body.text == (isKept ? "body 1" : ""))
+    #expect(scene.requests.last?.fields["if-none-match"] == (isKept ? "\"a\"" : nil))
+  }
+
   private static let forAll: HTTPCache.Fields = ["Cache-Control": "public, max-age=60"]
 
   /// Nobody waits for it.
