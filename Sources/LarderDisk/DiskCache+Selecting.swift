@@ -13,8 +13,13 @@ extension DiskCache {
   public func entries(byUse: Bool = false) throws(CacheError) -> [DiskEntry] {
     let entries = try entries { _, _ in }
     guard byUse else { return entries }
-    return entries.map { (entry: $0, use: lastUse(of: $0)) }
-      .sorted { ($0.use, $0.entry.name) < ($1.use, $1.entry.name) }.map(\.entry)
+    // The index knows of uses that have not reached the disk.
+    let index = engine.entryIndex
+    return entries.map { entry in
+      let known = EntryName(Array(entry.name.utf8)).flatMap { index.entry(named: $0) }
+      return (entry: entry, use: max(known?.lastAccess ?? entry.lastAccess, entry.lastAccess))
+    }
+    .sorted { ($0.use, $0.entry.name) < ($1.use, $1.entry.name) }.map(\.entry)
   }
 
   /// Returns the keys of all entries whose files record them, including expired ones, the least
@@ -138,13 +143,6 @@ extension DiskCache {
     } catch {
       return nil
     }
-  }
-
-  /// Returns the last use of an entry, even if it has not reached the disk.
-  private func lastUse(of entry: DiskEntry) -> Timestamp {
-    guard let name = EntryName(Array(entry.name.utf8)) else { return entry.lastAccess }
-    let used = engine.withState { $0.catalog.index.entry(named: name)?.lastAccess }
-    return max(used ?? entry.lastAccess, entry.lastAccess)
   }
 }
 

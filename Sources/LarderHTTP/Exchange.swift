@@ -179,8 +179,7 @@ struct Exchange: Sendable {
 
   /// Returns a response with what this cache did, if the configuration names it. RFC 9211, 2.
   private func said(_ text: @autoclosure () -> String, _ response: consuming Response) -> Response {
-    guard let name = cache.statusName else { return response }
-    response.own.append("Cache-Status", "\(name); \(text())")
+    if let name = cache.statusName { response.own.append("Cache-Status", "\(name); \(text())") }
     return response
   }
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 extension HTTPCache {
   /// A request, as a server has read it.
   public struct Request: Sendable {

@@ -107,9 +107,6 @@ public struct Verification: Sendable, Hashable {
     case damaged
     case unreadable
     case otherVersion
-
-    /// Whether a read returns the value.
-    var isServed: Bool { self == .sound || self == .unverifiable }
   }
 
   package init() {}
