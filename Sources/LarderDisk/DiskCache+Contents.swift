@@ -66,7 +66,9 @@ extension DiskCache {
   func entry(of subject: Subject, staleness: Duration) throws(CacheError) -> DiskEntry? {
     while true {
       let generation = engine.generations.snapshot(of: subject.name)
-      let found = behind?.withTable { (value: $0[subject.name], isHidden: $0.hides(subject.name)) }
+      let found = (behind?.mayHoldValues == true ? behind : nil)?.withTable {
+        (value: $0[subject.name], isHidden: $0.hides(subject.name))
+      }
       if let value = found?.value {
         let time = engine.now.adding(.zero - staleness)
         return value.isServed(to: subject.key, at: time) ? DiskEntry(value) : nil

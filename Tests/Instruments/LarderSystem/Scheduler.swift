@@ -135,8 +135,7 @@
       if traces.load(ordering: .relaxed) {
         place = (type.map { " of \($0)" } ?? "") + " at \(file):\(line)" + Backtrace.callers()
       }
-      let site = unsafe Int(bitPattern: file.utf8Start) &- firstSite &+ line &* 4_099
-      if isExplored(file, line, site) { reachChange() }
+      let site = reach(file, line)
       // LarderSystem alone has an S there.
       let isPlumbing = unsafe file.utf8Start[6] == UInt8(ascii: "S")
       move(core.withLock { [place] in $0.step(kind, object, site, isPlumbing, place) })
@@ -169,6 +168,13 @@
       }
     }
 
+    /// Returns the number of a place, and notes a change if it is to be explored.
+    private static func reach(_ file: StaticString, _ line: Int) -> Int {
+      let site = unsafe Int(bitPattern: file.utf8Start) &- firstSite &+ line &* 4_099
+      if isExplored(file, line, site) { reachChange() }
+      return site
+    }
+
     private static func isExplored(_ file: StaticString, _ line: Int, _ site: Int) -> Bool {
       guard explores.load(ordering: .relaxed) else { return false }
       return explored.withLock { explored in
@@ -183,8 +189,7 @@
     /// Notes the place that holds a lock.
     static func noteHold(_ file: StaticString, _ line: Int) {
       guard isActive else { return }
-      let site = unsafe Int(bitPattern: file.utf8Start) &- firstSite &+ line &* 4_099
-      if isExplored(file, line, site) { reachChange() }
+      _ = reach(file, line)
       note("held the state at \(file):\(line)")
     }
 
