@@ -59,6 +59,10 @@
           largest[key] = max(largest[key] ?? 0, count)
         }
       }
+      // A file that is moved to another name counts beside what takes its own.
+      for other in scene.threads.flatMap(\.operations).compactMap(\.otherName) {
+        largest["\(other) 0"] = largest.values.max()
+      }
       let total = largest.values.reduce(0, +)
       return scene.caches.contains { cache in
         cache.options[.size].map { total > $0 } ?? false

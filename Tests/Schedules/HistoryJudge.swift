@@ -224,6 +224,10 @@
         return storeSteps(call, name, isAlone: isAlone, step)
       case .moveIn: return moveInSteps(call, name, step)
       case .stamp where call.result == .number(0):
+        // It may have proved what an outsider has just written into a file that was to go.
+        if history.calls.contains(where: { $0.isClearing && $0.isBeside(call) }) {
+          return stampSteps(call, name, step)
+        }
         return isAlone && processes.count == 1 && !mayLoseAll(name) ? [step(.sawNone)] : []
       case .stamp: return stampSteps(call, name, step)
       case .absent:
@@ -334,19 +338,25 @@
 
     /// Returns the steps by which a value may stay valid that an outsider has moved or made: one
     /// without a proof that was moved to another name, or written into a file that is then stamped,
-    /// and one that is moved back to the name that it was moved from.
+    /// one that no status of the file shows, and one that is moved back to the name that it was
+    /// moved from.
     private func unprovedSteps(
       _ call: Call, _ name: Character, _ step: MakeStep
     ) -> [Linearization.Step] {
+      let made = history.calls.filter { $0.operation.name == call.operation.name }
+      // Where the clock of changes is coarse, a write in the tick of the last change that is known
+      // leaves the same status once a touch has set another expiry.
+      let stamps: Set<Scene.Verb> = [.touch, .extend, .stamp, .renew]
+      let isUnseen = scene.isCoarse && made.contains { stamps.contains($0.operation.verb) }
       let verbs: [Scene.Verb]
       switch call.operation.verb {
       case .moveOut where call.operation.otherName == name: verbs = [.plant, .overwrite]
       // A file that was written by hand is valid for an hour where the clock is an hour late.
-      case .overwrite where scene.stepsBack || isStamped(name, during: call): verbs = [.overwrite]
+      case .overwrite where isUnseen || scene.stepsBack || isStamped(name, during: call):
+        verbs = [.overwrite]
       default: return []
       }
-      let made = history.calls.filter { $0.operation.name == call.operation.name }
-      let isUnproved = made.contains { $0.operation.verb == .plant }
+      let isUnproved = isUnseen || made.contains { $0.operation.verb == .plant }
       let own = history.calls.filter { $0.operation.name == name && $0.value != 0 }
       let isBack = history.calls.contains { other in
         other.operation.name == name && other.operation.otherName == call.operation.name

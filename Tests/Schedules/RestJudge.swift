@@ -225,7 +225,7 @@
       guard isFollowing(cache), !isDisturbed, !spec.mode.isReadOnly else { return }
       // A process that has stored nothing evicts for no limit. The last stored value is spared,
       // also one of a neighbour with a larger limit.
-      guard disk.statistics.stores > 0 else { return }
+      guard disk.statistics.stores > 0, !mayKeepTouched(cache) else { return }
       let total = files.values.reduce(0, +)
       if let limit = spec.options[.size], total > limit, files.count > 1 {
         history.report("cache \(cache): \(total) bytes at rest; the limit is \(limit)")
@@ -233,6 +233,17 @@
       if let limit = spec.options[.count], files.count > limit {
         history.report("cache \(cache): \(files.count) entries at rest; the limit is \(limit)")
       }
+    }
+
+    /// Whether a purge may have ended above a limit: it tries an entry twice, and others may have
+    /// changed its file both times between the look and the unlink.
+    private func mayKeepTouched(_ cache: Int) -> Bool {
+      let changing: Set<Scene.Verb> = [.touch, .use, .own, .link, .overwrite, .extend, .stamp]
+      let others = scene.threads.filter { thread in
+        thread.cache.map { scene.caches[$0].process } != scene.caches[cache].process
+      }
+      let names = others.flatMap(\.operations).filter { changing.contains($0.verb) }.map(\.name)
+      return Set(names).count < names.count
     }
 
     /// Checks that what was stored and not removed is there, and that no load is left in a table.

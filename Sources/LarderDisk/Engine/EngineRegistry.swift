@@ -49,10 +49,11 @@ enum EngineRegistry {
     var attachedCount = 1
     var engine: DiskEngine? { tier?.engine }
 
-    /// Whether an opener may share the engine. Not if its directory was moved away from its path.
+    /// Whether an opener may share the engine. Not if its directory was moved to the opener's path.
     func holds(_ location: DirectoryLocation, asked: [DiskEngine]) -> Bool {
       guard self.location.handle.identity == location.handle.identity else { return false }
-      return !(engine?.isAstray == true && asked.contains { $0 === engine })
+      return self.location.path == location.path
+        || !(engine?.isAstray == true && asked.contains { $0 === engine })
     }
 
     /// Whether the engine has to check its path first, because it holds another directory at the
@@ -87,8 +88,7 @@ enum EngineRegistry {
     _ path: String, _ configuration: DiskCache.Configuration
   ) throws(CacheError) -> SharedTier {
     var location = try DirectoryLocation(path, configuration)
-    // A read-only engine is not shared. So a directory that this process writes can also be opened
-    // for reading only.
+    // Not shared, so that a directory which this process writes can also be opened for reading.
     guard !configuration.mode.isReadOnly else {
       return SharedTier(engine: DiskEngine(location, configuration), behind: nil)
     }
@@ -110,8 +110,6 @@ enum EngineRegistry {
         } catch {
           remove(location)
           guard error.code == .locked, !location.isAtPath else { throw error }
-          // Another directory has taken the path since this one was opened.
-          location = try DirectoryLocation(path, configuration)
         }
       case .astray(let tier):
         // Outside of the lock, because the engine's observers are told. A cache that loses its last
@@ -121,6 +119,8 @@ enum EngineRegistry {
         if detach(tier.engine) { tier.shutDownQuietly() }
         asked.append(tier.engine)
       }
+      // Another directory has taken the path since this one was opened, and an engine may hold it.
+      if !location.isAtPath { (location, asked) = (try DirectoryLocation(path, configuration), []) }
     }
   }
 
