@@ -152,8 +152,7 @@ public struct EntryFile: ~Copyable, Sendable {
 
   /// The caller's own data beside the value, empty when there is none.
   ///
-  /// Read from the open file when it is asked for, so that a caller that does not need it pays
-  /// nothing.
+  /// Read from the open file when asked for, so a caller that does not need it pays nothing.
   ///
   /// - Throws: `CacheError`: `.io` and what else reading met.
   /// - Complexity: O(1), one system call.
@@ -183,8 +182,7 @@ public struct EntryFile: ~Copyable, Sendable {
     if !isWhole { throw CacheError(errno: .ioError, operation: "read") }
   }
 
-  /// The descriptor's number. It is open for reading until the closure that was lent the file
-  /// returns.
+  /// The descriptor's number. Open for reading until the closure that was lent the file returns.
   public var descriptor: Int32 { file.rawValue }
 
   /// Reads on until a span is full.

@@ -39,8 +39,7 @@ extension DiskCache {
   /// The returned value is the removed one, because no store of this process comes between. Counts
   /// neither as a hit nor as a miss.
   ///
-  /// - Throws: `CacheError`, as `remove(forKey:)` does. A value that cannot be read is removed all
-  ///   the same.
+  /// - Throws: `CacheError`, as `remove(forKey:)` does. An unreadable value is removed as well.
   /// - Complexity: O(bytes).
   @discardableResult
   public func removeValue(forKey key: some CacheKeyConvertible) throws(CacheError) -> [UInt8]? {

@@ -56,10 +56,11 @@ struct Catalog: Sendable {
   ) -> Timestamp {
     let stored = status.modification.asExpiry
     index.use(slot, at: access)
-    // Most uses extend nothing, and extensions by earlier uses are in the index already.
+    // Most uses extend nothing, and extensions by earlier uses are in the index already. A touch in
+    // the same tick of the clock may have set a later expiry than the read has seen.
     guard isDue || !uses.isEmpty else { return stored }
     if isDue { uses.note(name, status, access: access, expiry: extended()) }
-    let expiry = max(stored, uses.expiry(of: name, status) ?? stored)
+    guard let expiry = uses.expiry(of: name, status), expiry > stored else { return stored }
     index.setExpiry(expiry, of: slot)
     return expiry
   }

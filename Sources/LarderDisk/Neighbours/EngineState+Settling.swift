@@ -132,9 +132,11 @@ extension EngineState {
     // whether the file is still the entry's.
     guard isCurrent || known?.inode == met.inode else { return .isStray }
     // A file without a name was removed or replaced after it was opened. One `rename` gives it and
-    // the file that takes its name the same change time.
-    let isOlder = known.map { $0.changeTime > met.changeTime } ?? false
-    // If there are events, another read may have indexed a newer file before the event of it came.
+    // the file that takes its name the same change time. If there are events, another read may have
+    // indexed a newer file before the event of it came. If the name was changed since, an equal
+    // change time is that of two changes within a tick.
+    let latest = known?.changeTime ?? Timestamp(seconds: .min)
+    let isOlder = latest > met.changeTime || !isCurrent && latest == met.changeTime
     if isUnlinked || (!isCurrent || hasEvents) && isOlder {
       return [isCurrent ? .outdatesReaders : [], known == nil ? .isStray : .isOlder]
     }

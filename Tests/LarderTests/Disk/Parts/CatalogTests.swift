@@ -55,6 +55,18 @@ struct `The catalog` {
     #expect(!catalog.uses.isEmpty)
   }
 
+  @Test func `a use leaves a later expiry that a touch in the same tick has set`() throws {
+    var (catalog, seen, touched) = (Catalog(), entry, entry)
+    (seen.expiry, touched.expiry) = (Timestamp(seconds: 900), Timestamp(seconds: 1_400))
+    _ = catalog.adopt(touched, order: .byLastAccess)
+    let slot = try #require(catalog.index.slot(of: name))
+    let kept = catalog.use(
+      slot, of: name, IndexSample.status(of: seen), at: Timestamp(seconds: 9), isDue: true,
+      extended: nil)
+    #expect(kept == seen.expiry)
+    #expect(catalog.index.entry(named: name)?.expiry == touched.expiry)
+  }
+
   @Test func `a file that is not the one known is not stamped`() {
     var catalog = scanning()
     var other = entry

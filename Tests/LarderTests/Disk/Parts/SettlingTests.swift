@@ -97,7 +97,9 @@ struct `What is found of a name` {
       events: [.hit, .hitWithEvents], isCurrent: false,
       known: Known.none + [.other, .younger], effects: .isStray),
     Row(events: [.hit, .hitWithEvents], isCurrent: true, known: [.hidden], effects: .isStray),
-    Row(events: [.hit, .hitWithEvents], isCurrent: nil, known: [.same], effects: []),
+    Row(events: [.hit, .hitWithEvents], isCurrent: true, known: [.same], effects: []),
+    // Two changes within one tick of the clock.
+    Row(events: [.hit, .hitWithEvents], isCurrent: false, known: [.same], effects: .isOlder),
     Row(events: [.hit], isCurrent: false, known: [.stamped], effects: []),
     Row(events: [.hit], isCurrent: true, known: [.nothing] + Known.others, effects: []),
     Row(events: [.hitWithEvents], isCurrent: true, known: [.nothing], effects: .forgets),
