@@ -38,9 +38,9 @@ struct Catalog: Sendable {
     // A different inode: the file was replaced, and the stamp was for the one before.
     guard let known = index.entry(named: name), known.inode == fresh.inode else { return false }
     let isChanged = PackedTime(known.changeTime) != PackedTime(status.change)
-    index.upsert(
-      IndexedEntry(name: name, status: fresh, lastAccess: isChanged ? nil : known.lastAccess),
-      order: .byLastAccess)
+    // A read may have met the stamped file already, and counted a use.
+    let used = max(known.lastAccess, fresh.lastAccess)
+    index.upsert(IndexedEntry(name: name, status: fresh, lastAccess: used), order: .byLastAccess)
     return isChanged
   }
 
