@@ -3,8 +3,7 @@ import LarderSystem
 
 /// The table of `WriteBehind`: the values that were accepted and are not written yet.
 ///
-/// They are written in rounds. A value answers reads from when it is added until its turn ends or
-/// it is dropped:
+/// They are written in rounds. A value answers reads until its turn ends or it is dropped:
 ///
 /// 1. It waits for the next round. A newer value of its name takes its place.
 /// 2. It is due: its round has begun. A newer value takes its place and its turn.

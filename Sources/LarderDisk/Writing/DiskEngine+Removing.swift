@@ -221,7 +221,8 @@ extension DiskEngine {
       walk(progress, number, in: handle, behind)
     }
     if let behind { progress.add(behind.endClearing()) }
-    // The walk may have missed files that other processes stored meanwhile.
+    // It may have given up the first scan, or missed files that other processes stored meanwhile.
+    if withState({ $0.catalog.scans.number > 0 }) { startScanIfNeeded() }
     rescanIfMissed()
     progress.finish()
     // Last, because the engine's end waits for it, and every waiting thread must have been woken by
