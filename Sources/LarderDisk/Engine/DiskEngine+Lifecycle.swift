@@ -83,7 +83,7 @@ extension DiskEngine {
     }
     guard let count else { return }
     // Threads that keep storing must not hold up this one for ever.
-    evict(EvictionRun(TrimPlan(now: now), isPurge: true), waitingAtMost: count + 1)
+    evict(EvictionRun(TrimPlan(now: now), isPurge: true), waitingAtMost: 2 * count + 1)
     wait { $0.evictions.damaged.isEmpty ? () : nil }
   }
 

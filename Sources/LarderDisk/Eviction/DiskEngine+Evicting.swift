@@ -73,7 +73,7 @@ extension DiskEngine {
   /// Evicts entry by entry, until the plan is fulfilled.
   ///
   /// - Parameters:
-  ///   - most: The most steps, if what others hold or evict is waited for; nil if not.
+  ///   - most: The most steps, two an entry, if what others hold or evict is waited for; or nil.
   ///   - tells: Whether memory drops the values too, and the caller syncs. The value of an entry
   ///     that a limit evicts may stay there for one granularity: the disk knows of no uses there.
   /// - Returns: What was removed, and whether the engine was shut down before the end.
@@ -308,7 +308,7 @@ extension DiskEngine {
         part.finish()
       }
     }
-    var (result, isClosed) = evict(EvictionRun(plan), waitingAtMost: count + 1, tells: true)
+    var (result, isClosed) = evict(EvictionRun(plan), waitingAtMost: 2 * count + 1, tells: true)
     if let part { result.add(try part.wait()) }
     if isClosed { throw closedError(operation) }
     try attempt(operation, at: location.path, synchronizeRemovals())

@@ -170,7 +170,7 @@ extension DiskEngine {
     do throws(Errno) {
       let examination = try reader.read(file, status, subject.key, purpose, checkedBefore: check)
       if case .accepted(let testimony) = examination { return testimony }
-    } catch .noMemory {
+    } catch .noMemory where status.allocatedByteCount < status.byteCount {
       // The file is sparse and longer than the memory can hold.
     } catch {
       guard EntryReader.missReason(for: error) != nil else {

@@ -77,18 +77,15 @@ extension DiskEngine {
       guard stream.file.handle === location.handle else {
         throw CacheError(errno: .noSuchFile, operation: "store", path: location.path)
       }
-      let outcome: StoreOutcome
-      if content != nil || configuration.durability == .relaxed && !isOnNetwork {
-        var isRepeated = false
-        outcome = try recovering(&stream.room, for: stream.byteCount) { () throws(CacheError) in
-          if let content, exchange(&isRepeated, with: true) {
-            stream.file = try stage(request.subject.name, toHold: content.count)
-            try attempt("store", at: location.path, stream.file.write(content))
-          }
-          return try publishAndKeepLimits(&stream.file, request)
+      let mayRepeat = content != nil || configuration.durability == .relaxed && !isOnNetwork
+      var isRepeated = false
+      let outcome = try recovering(&stream.room, for: stream.byteCount, mayRepeat) {
+        () throws(CacheError) in
+        if let content, exchange(&isRepeated, with: true) {
+          stream.file = try stage(request.subject.name, toHold: content.count)
+          try attempt("store", at: location.path, stream.file.write(content))
         }
-      } else {
-        outcome = try publishAndKeepLimits(&stream.file, request)
+        return try publishAndKeepLimits(&stream.file, request)
       }
       if stream.room.isMade { judgeRoom(hasHelped: true) }
       return outcome
@@ -134,11 +131,12 @@ extension DiskEngine {
     }
   }
 
-  /// Takes a step of a store, and once more after an eviction if the disk was full.
+  /// Takes a step of a store. If the disk is full and it may repeat, evicts and takes it again.
   // Inlined, because a closure that is called copies the request and retains the engine.
   @inline(__always)
   func recovering<Result: ~Copyable>(
-    _ room: inout StoreRoom, for byteCount: Int, _ step: () throws(CacheError) -> Result
+    _ room: inout StoreRoom, for byteCount: Int, _ mayRepeat: Bool = true,
+    _ step: () throws(CacheError) -> Result
   ) throws(CacheError) -> Result {
     while true {
       do throws(CacheError) {
@@ -147,7 +145,7 @@ extension DiskEngine {
         judgeRoom(hasHelped: false)
         throw error
       } catch
-        where error.code == .noSpace
+        where error.code == .noSpace && mayRepeat
         && makeRoom(for: byteCount, since: room.evictionCount)
       {
         room.isMade = true
@@ -242,6 +240,8 @@ extension DiskEngine {
       return gone.allocatedByteCount > UInt64(byteCount)
     }
     if hasCleared { return true }
+    // Not waited for, because a large directory takes seconds. A later store can evict then.
+    startScanIfNeeded()
     let now = self.now
     var plan: TrimPlan?
     let step = wait { [configuration] state -> FullDiskEvictions.Step? in

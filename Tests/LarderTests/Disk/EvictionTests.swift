@@ -292,6 +292,17 @@ extension `An eviction` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `for a caller takes also entries that were changed without an event`() throws {
+    let cache = try filled(10)
+    _ = try cache.count()
+    for number in 0..<5 {
+      let later = scene.clock.now.adding(seconds: 9_999)
+      try scene.touch(scene.name("\(number)"), access: nil, modification: later)
+    }
+    #expect(try cache.trim(toCount: 0).removed == 10)
+    #expect(try scene.names.isEmpty)
+  }
+
   @Test func `for several callers ends, although each waits for others' victims`() throws {
     let cache = try filled(0) { ($0.sizeLimit, $0.countLimit, $0.trimTarget) = (nil, 20, 1) }
     inThreads(6) { thread in

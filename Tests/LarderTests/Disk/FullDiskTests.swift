@@ -17,9 +17,13 @@ struct `A full disk` {
 }
 
 extension `A full disk` {
-  private func filled(_ count: Int, fullDiskPause: Duration = .seconds(30)) throws -> DiskCache {
+  private func filled(
+    _ count: Int, fullDiskPause: Duration = .seconds(30),
+    isDurable: Bool = false
+  ) throws -> DiskCache {
     let cache = try scene.open {
       $0.sizeLimit = 1000
+      $0.durability = isDurable ? .durable : .relaxed
       $0.fullDiskPause = fullDiskPause
     }
     _ = try cache.count()
@@ -155,6 +159,30 @@ extension `A full disk` {
     #expect(cache.statistics.vainEvictions == 1)
     #expect(try cache.count() == 5)
     try scene.expectConsistent(cache)
+  }
+
+  @Test func `a disk that is full again when streams are published costs one eviction`() throws {
+    let cache = try filled(10, isDurable: true)
+    for n in [1, 3, 4, 5] { scene.faults.plan(.errno(.noSpace), for: .write, at: n) }
+    scene.faults.plan(.errno(.noSpace), for: .fdatasync, at: 1, onwards: true)
+    for number in 0..<4 {
+      #expect(throws: CacheError.self) {
+        try cache.store(forKey: "new \(number)") { try $0.write([1]) }
+      }
+    }
+    #expect(cache.statistics.purges == 1 && cache.statistics.vainEvictions == 1)
+    #expect(try cache.count() == 5)
+  }
+
+  @Test func `a full disk that a process finds first is scanned for its next store`() throws {
+    try filled(10).close()
+    let cache = try scene.open { $0.sizeLimit = 1000 }
+    for n in 1...2 { scene.faults.plan(.errno(.noSpace), for: .write, at: n) }
+    let error = #expect(throws: CacheError.self) { try cache.store([7], forKey: "new") }
+    #expect(error?.code == .noSpace)
+    try eventually("the scan") { cache.statistics.scan == .finished }
+    #expect(try cache.store([7], forKey: "new") == .stored)
+    #expect(cache.statistics.purges == 1)
   }
 
   @Test func `after a while a full disk is worth another eviction`() throws {
