@@ -241,11 +241,10 @@ extension DiskEngine {
     }
     if hasCleared { return true }
     // Not waited for, because a large directory takes seconds. A later store can evict then.
-    startScanIfNeeded()
+    guard startScan(again: false) else { return false }
     let now = self.now
     var plan: TrimPlan?
     let step = wait { [configuration] state -> FullDiskEvictions.Step? in
-      guard state.isScanned else { return .fail }
       let step = state.fullDisk.step(since: count, at: .now, pause: configuration.fullDiskPause)
       if step == .evict {
         state.counters.purges += 1
