@@ -10,11 +10,11 @@ extension Cache: EngineObserver {
   package func hear(of change: DiskChange) {
     switch change {
     // With another extension the key's file belongs to another cache in the same directory.
-    case .entryChanges(let subject), .entryChanged(let subject):
+    case .entryWillChange(let subject), .entryChanged(let subject):
       guard subject.name.fileExtension == disk.fileExtension else { return }
       // No load is superseded before the change, because this may be the load's own store: if its
-      // first attempt fails, the second must not be declined. After it, with the name held, loads
-      // that began before are, so that none is stored after it.
+      // first attempt fails, the second must not be declined. After the change, with the name held,
+      // all loads that began before it are superseded, so that none is stored after it.
       guard case .entryChanged = change else { return drop(subject.key) }
       supersede(subject.key)
       // A store has dropped the value before it was published, so one that is there was removed.

@@ -296,10 +296,9 @@
       case .rejected: return [step(.delete, !isAlone && mayLose(name), nil)]
       case .failed("readOnly", _), .failed("closed", _): return []
       case .failed(_, let remains):
-        let removal = step(.delete, remains, nil)
-        // It takes its own file back, and then removes what it was to replace, or what another
-        // process has stored since.
-        return [step(write, true, nil), removal] + (isAlone ? [] : [step(.delete, true, nil)])
+        // It takes its own file back, and then removes what it was to replace, or what was stored
+        // since.
+        return [step(write, true, nil), step(.delete, remains, nil), step(.delete, true, nil)]
       default: return [step(write, true, .max), step(.delete, true, .max)]
       }
     }

@@ -46,7 +46,7 @@ extension WriteBehind {
     let earlierCount = request.isLoad ? engine.clearCount : nil
     let isWanted = request.isWanted?() != false
     // Memory forgets the old value before the new one is visible, as with any store.
-    if isWanted { engine.tell(.entryChanges(subject)) }
+    if isWanted { engine.tell(.entryWillChange(subject)) }
     let seal = request.seal(lastAccess: engine.issueAccess(at: now), at: now)
     let write = Backlog.Write(bytes, subject, seal)
     let clearCount = withTable { table -> Int? in

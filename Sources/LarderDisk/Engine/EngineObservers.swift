@@ -6,7 +6,7 @@ import Synchronization
 package enum DiskChange: Sendable {
   /// The value of a key is about to be replaced. An observer must drop its value before the new one
   /// becomes visible. The store may still fail, so it must not conclude anything else.
-  case entryChanges(Subject)
+  case entryWillChange(Subject)
   /// The value of a key was replaced or removed. The name has the file extension of the cache that
   /// changed it; other extensions are other entries.
   case entryChanged(Subject)
@@ -33,9 +33,9 @@ package protocol EngineObserver: AnyObject, Sendable {
   func hear(of change: DiskChange)
   /// Tells the observer to release what left it during such calls. Called with no name held.
   func letGo()
-  /// Tells the observer that this process removes values whose keys it does not know, but would
-  /// recognise. The loads of such keys that are running must not be stored; `hear(of:)` tells of
-  /// their values in memory.
+  /// Tells the observer that this process removes the values of all keys that a closure recognises.
+  /// The loads of such keys that are running must not be stored; `hear(of:)` tells of their values
+  /// in memory.
   ///
   /// May be called by any thread, also while it holds a name.
   ///
@@ -101,7 +101,7 @@ package final class EngineObservers: Sendable {
   func tell(_ change: DiskChange, except origin: ObjectIdentifier? = nil) {
     tell(except: origin) { $0.hear(of: change) }
     switch change {
-    case .entryChanges, .entryChanged, .variantsRemoved: break
+    case .entryWillChange, .entryChanged, .variantsRemoved: break
     case .filesChanged, .anyChanged, .cleared: letGoElsewhere()
     }
   }

@@ -51,8 +51,8 @@ package final class EntryGenerations: Sendable {
   }
 
   /// Makes the snapshots of readers of a name invalid, so that they neither keep the value that
-  /// they read nor take its facts for the latest. Called under the engine's lock for a file in
-  /// another state than known.
+  /// they read, nor put the state of the file that they saw into the index. Called under the
+  /// engine's lock for a file in another state than known.
   func outdateReaders(of name: EntryName) {
     counters[index(of: name)].wrappingAdd(Self.begun, ordering: .acquiringAndReleasing)
   }

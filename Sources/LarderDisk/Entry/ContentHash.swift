@@ -12,7 +12,7 @@ package import LarderSystem
 /// | recorded | `StagedFile.setAttributes`: in `user.larder`, as 11 characters of base64url |
 /// | checked | `EntryReader.matches` below, which says when |
 /// | compared without the content | `EntryIdentity`, before a touch |
-/// | made anew | `HandStamp`, for `larder stamp`; fixtures are packed and recorded with it too |
+/// | made anew | `HandStamp`, for `larder stamp`, and for fixtures that are packed or recorded |
 package typealias ContentHash = XXH64
 
 extension XXH64 {
@@ -51,9 +51,9 @@ extension XXH64 {
 extension EntryReader {
   /// Whether a file's content and extended data are those that were stored.
   ///
-  /// Called the first time that this process reads a state of a file (inode, change time), also
-  /// before a removal that returns the value, but not in the mode `.fixture`; and always by
-  /// `DiskCache.verify`. Returns true if no hash is recorded.
+  /// Called when this process first reads a state of a file (inode, change time), for a value or
+  /// for a removal that returns it. In the mode `.fixture` never, by `DiskCache.verify` always.
+  /// Returns true if no hash is recorded.
   ///
   /// Extended data that was not read is read only if the content alone does not have the recorded
   /// hash. If it has, none was stored with it.

@@ -74,8 +74,8 @@ extension DiskEngine {
   ///
   /// - Parameters:
   ///   - most: The most steps, two an entry, if what others hold or evict is waited for; or nil.
-  ///   - tells: Whether memory drops the values too, and the caller syncs. The value of an entry
-  ///     that a limit evicts may stay there for one granularity: the disk knows of no uses there.
+  ///   - tells: Whether memory drops the values too, and the caller syncs. If a limit evicts, they
+  ///     may stay in memory for one granularity, because the disk does not know of their uses.
   /// - Returns: What was removed, and whether the engine was shut down before the end.
   @discardableResult
   func evict(
@@ -98,7 +98,7 @@ extension DiskEngine {
       case .later: break
       case .blocked where most != nil: changed.wait(ticket)
       case .end where !exchange(&hasWaited, with: true):
-        // Others' victims have left the index, and may come back.
+        // Waits for the victims of other threads, which have left the index and may come back.
         for name in withState({ $0.evictions.names }) { changing(name) { _ in } }
       case .blocked, .closed, .end: break loop
       }
@@ -146,6 +146,7 @@ extension DiskEngine {
   /// Removes the file of a victim unless it was used or replaced since.
   private func remove(_ victim: Victim, since epoch: NameLocks.Epoch, tells: Bool) -> Attempt {
     let (entry, start) = (victim.entry, MonotonicTime.now)
+    // Chosen while the engine was open.
     let held = HeldName(name: entry.name, epoch: epoch, phase: .open)
     // Before the file is removed, as in a removal by key.
     if tells { tell(.filesChanged([entry.name])) }

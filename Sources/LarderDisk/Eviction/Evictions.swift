@@ -79,7 +79,7 @@ struct EvictionRun: Sendable {
   /// Whether the goals are those that the purge which is going on has at each choice. If there is
   /// none any more, the eviction is over.
   let isPurge: Bool
-  /// Whether it shares the work of another run until the next use, which would wait for both.
+  /// Whether it helps another run, until the next use of an entry, which must not wait for two.
   var isHelp = false
   /// The bytes on disk that were freed, here or by another process.
   var freed: UInt64 = 0
@@ -248,7 +248,7 @@ package struct TrimPlan: Sendable {
   package var maximumCount: Int?
   /// The latest last access with which an entry must go.
   var outdatedAccess: Timestamp?
-  /// Later ones with which it must go too, because the clock was set back since.
+  /// Later last accesses with which it must go too, because the clock was set back since.
   var outdatedAhead: ClosedRange<Timestamp>?
   /// The last use before a caller's trim began. An entry that is used or stored later stays.
   var lastUse: Timestamp?

@@ -7,8 +7,8 @@ struct Finding: Sendable {
   /// Nil if the name is free or not an entry's.
   var met: IndexedEntry?
   let evidence: Evidence
-  /// Whether a file of the name was there before, if the name is free. Memory may then hold the
-  /// value of an older entry that a limit has evicted.
+  /// Whether an event tells of a file that had the name, which is free now. Memory may then hold
+  /// the value of an older entry that a limit has evicted.
   var hadFile = false
   /// Taken before the look; nil if this process was changing the name. If it is still current, this
   /// process has not changed the name since.

@@ -115,9 +115,8 @@ package final class Watcher: Sendable {
     _ = threads.submitAside { JobTimer.own.forget(queue.number) }
   }
 
-  /// Ends the watching, which has advanced to its end. No thread acts on an event afterwards,
-  /// except one that calls this while it acts, inside of that action. Waits for a thread that is
-  /// acting on events.
+  /// Ends the watching, which has advanced to its end. Waits for a thread that is acting on events,
+  /// unless that is the caller. No other thread acts on an event afterwards.
   func stop(_ threads: IOExecutor) {
     end(threads)
     if threads.hasLeftJobs { threads.runReady() }

@@ -26,7 +26,7 @@ extension DiskEngine {
     // Memory forgets the old value before the new one is visible, because a reader that has found
     // the new one on disk must not find the old one in memory afterwards. Nothing is promoted while
     // the name is held. Of an accepted value the memory tiers were told when it was accepted.
-    if request.accepted == nil { tell(.entryChanges(request.subject)) }
+    if request.accepted == nil { tell(.entryWillChange(request.subject)) }
     guard let status = try publishOrWithdraw(&file, request, seal, held) else {
       return rejected(.alreadyPresent)
     }

@@ -19,8 +19,8 @@ struct HeldName: ~Copyable {
     /// The file that was judged. Every store, stamp and use changes the inode or the change time.
     ///
     /// On CephFS the change time can be the expiry, and a use that extends nothing moves the last
-    /// access alone. `unusedSince` is the last use that the judgement knew; nil if a later one
-    /// saves no file.
+    /// access alone: a file with a use after `unusedSince`, the last that the judgement knew, is
+    /// not meant. Nil if uses do not matter.
     case exactly(inode: UInt64, changeTime: Timestamp, unusedSince: Timestamp? = nil)
     /// The file that was met, whatever stamp, link, owner or attribute another process has given it
     /// since.
@@ -195,8 +195,8 @@ extension BulkRemoval {
 }
 
 extension DirectoryHandle {
-  /// Removes a file if a look at it shows what is meant. Every removal in LarderDisk passes here,
-  /// but for the old name after a rename where there is no RENAME_NOREPLACE.
+  /// Removes a file if a look at it shows what is meant. The one place in LarderDisk that unlinks,
+  /// but for a rename where there is no RENAME_NOREPLACE (`DirectoryHandle.renameExclusively`).
   ///
   /// There is no unlink by descriptor, so a file that another process puts under the name between
   /// the look and the unlink is lost: a value, as if evicted.

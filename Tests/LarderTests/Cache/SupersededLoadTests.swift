@@ -146,7 +146,7 @@ extension `Superseded loads` {
     init(_ disk: DiskCache) { self.disk = disk }
 
     func hear(of change: DiskChange) {
-      guard case .entryChanges = change else { return }
+      guard case .entryWillChange = change else { return }
       do {
         progress.value = try disk.removeAllInBackground()
       } catch {

@@ -49,7 +49,7 @@ extension `Removals` {
     func hear(of change: DiskChange) {
       let text =
         switch change {
-        case .entryChanges: "changes"
+        case .entryWillChange: "changes"
         case .entryChanged, .variantsRemoved: "changed"
         case .filesChanged, .anyChanged: "file changed"
         case .cleared: "cleared"
