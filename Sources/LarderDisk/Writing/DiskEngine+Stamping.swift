@@ -128,8 +128,11 @@ extension DiskEngine {
       let present = try descriptor.status()
       let mayExtend = present.modification >= status.modification
       let extended = expiry.flatMap { mayExtend && $0 > present.modification.asExpiry ? $0 : nil }
-      return try stamp(
+      let kept = try stamp(
         descriptor, name, present, access: access, expiry: extended, now: context.now)
+      // The name is not held: a change of it meanwhile may be settled before this stamp, or after.
+      if !generations.isCurrent(context.generation) { lookAgain(at: name) }
+      return kept
     } catch {
       // Another user's file, or a disk that no longer accepts writes. The value is still good.
       noteUpkeepFailure(error)
@@ -148,13 +151,9 @@ extension DiskEngine {
     let written = Recency.access(used: access, stored: status.lastAccess, now: now)
     // On a network both stamps are given, because a program behind FUSE may set one that is left
     // out to now, as sshfs does, which would end the entry.
-    var modification = expiry
-    if isOnNetwork {
-      modification = status.modification
-      if let expiry, expiry != status.modification.asExpiry {
-        modification = writer.holdable(expiry, in: location.handle)
-      }
-    }
+    let isKept = isOnNetwork && (expiry == nil || expiry == status.modification.asExpiry)
+    let modification =
+      isKept ? status.modification : expiry.map { writer.holdable($0, in: location.handle) }
     try descriptor.setTimes(access: written, modification: modification)
     let fresh = try descriptor.status()
     let meant = expiry ?? status.modification.asExpiry

@@ -47,7 +47,7 @@ struct `The size of the house` {
     let counted = [
       ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 24_110),
       ("its files", files.count, 152),
-      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 11_191),
+      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 11_190),
       ("its files", disk.count, 60),
       ("files that declare or extend DiskEngine", try disk.count { try $0.count(engine) > 0 }, 10),
       ("lines in its blocks", try disk.reduce(0) { try $0 + $1.blockLines(engine) }, 2_151),
