@@ -52,7 +52,9 @@
     private func isJoined(_ call: Call, by value: Int, _ name: Character) -> Bool {
       history.calls.contains { other in
         (other.operation.verb.isLoad || other.operation.verb == .cancelledLoad)
-          && other.value == value && other.cache == call.cache
+          // A renewal may bring the value that was there.
+          && (other.value == value || other.operation.verb == .renew && other.result == .found(value))
+          && other.cache == call.cache
           && other.start < call.end
           // A refresh goes on after its caller has got the expired value.
           && (call.start < other.end || other.operation.verb == .staleLoad)
