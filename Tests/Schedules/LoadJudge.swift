@@ -51,9 +51,10 @@
     /// the key was changed waits for a load that began after that.
     private func isJoined(_ call: Call, by value: Int, _ name: Character) -> Bool {
       history.calls.contains { other in
-        (other.operation.verb.isLoad || other.operation.verb == .cancelledLoad)
-          // A renewal may bring the value that was there.
-          && (other.value == value || other.operation.verb == .renew && other.result == .found(value))
+        // A renewal may bring the value that was there.
+        let isRenewed = other.operation.verb == .renew && other.result == .found(value)
+        return (other.operation.verb.isLoad || other.operation.verb == .cancelledLoad)
+          && (other.value == value || isRenewed)
           && other.cache == call.cache
           && other.start < call.end
           // A refresh goes on after its caller has got the expired value.
