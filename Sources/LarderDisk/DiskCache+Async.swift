@@ -172,8 +172,7 @@ extension DiskCache {
     try await executor.run("stamp", stamp, name, expiration)
   }
 
-  /// Starts to remove every value. When this returns, reads in this process find none of the older
-  /// values.
+  /// Starts to remove every value. From its return on, reads in this process find no older one.
   public func removeAllInBackground() async throws(CacheError) -> RemovalProgress {
     try await executor.run("removeAll", removeAllInBackground)
   }

@@ -26,8 +26,7 @@ extension DiskCache {
     /// The longest time since the last access. An entry that has reached it is removed with the
     /// expired ones and counts as expired. The default is nil.
     public var ageLimit: Duration?
-    /// The bytes that must stay free on the file system. Entries are evicted if fewer are free. The
-    /// default is nil.
+    /// The bytes that must stay free on the file system, or entries are evicted. By default nil.
     ///
     /// Checked at most every five seconds, after a store or a trim, against the bytes that an
     /// ordinary user may still fill. The missing bytes are evicted, down to the newest entry if
@@ -46,8 +45,7 @@ extension DiskCache {
     ///
     /// Each object on a directory has its own.
     public var expiration = Expiration.days(7)
-    /// The extension of the expiry by an access. The default is `.off`: a lifetime counts from the
-    /// store.
+    /// The extension of the expiry by an access. By default `.off`: lifetimes count from the store.
     public var extending = ExpirationExtending.off
     /// The time by which the last access on disk may lag behind; zero stamps at every read. The
     /// default is 60 s, and 1/16 of a shorter lifetime where an access extends it.
@@ -115,8 +113,7 @@ extension DiskCache {
     /// The time after an eviction that did not help in which a full disk causes no other.
     package var fullDiskPause = Duration.seconds(30)
 
-    /// The time after its last store at which a process without events looks for stores of other
-    /// processes.
+    /// The time after its last store at which a process without events looks for others' stores.
     package var rescanDelay = Duration.seconds(30)
 
     /// The length of a directory from which reads and stores do not wait until it is watched.

@@ -412,7 +412,9 @@
           history.report(
             "cache \(cache) knows \(entry.name) until \(entry.expiry), its file says \(file.expiry)"
           )
-        } else if let file, !scene.stepsBack, scene.early == 0,
+          // A stamp of another process's use alone brings no event.
+        } else if let file, !scene.stepsBack, scene.early == 0, processCount == 1,
+          !scene.threads.contains(where: { $0.cache == nil }),
           entry.lastAccess < file.access.adding(.zero - .milliseconds(1))
         {
           history.report(

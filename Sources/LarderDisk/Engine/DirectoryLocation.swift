@@ -120,14 +120,14 @@ package final class DirectoryLocation: Sendable {
   private static func parent(
     of path: String, faults: FaultInjector?
   ) throws(Errno) -> (DirectoryHandle?, String?) {
-    guard path.hasPrefix("/"), let name = path.split(separator: "/").last,
-      let above = DirectoryMaking.parentPath(of: path)
+    // The text of a path that is not UTF-8, as a link may lead to, names another directory.
+    guard path.hasPrefix("/"), !path.contains("\u{FFFD}"),
+      let name = path.split(separator: "/").last, let above = DirectoryMaking.parentPath(of: path)
     else { return (nil, nil) }
     do throws(Errno) {
       return (try DirectoryHandle.open(path: above, faults: faults), String(name))
     } catch .permissionDenied, .noSuchFile {
-      // The parent cannot be read, or its path is not UTF-8. The cache works without it, but its
-      // directory is not made again.
+      // The parent cannot be read. The cache works without it, but its directory is not made again.
       return (nil, nil)
     }
   }
@@ -312,13 +312,16 @@ package final class DirectoryLocation: Sendable {
     try checkMount(of: fresh)
     let isUnsafe = try Self.claim(fresh, wasMade: wasMade, configuration)
     // The one before is returned, because closing it under the lock can take long.
-    return held.withLock { held -> DirectoryHandle? in
+    let old = held.withLock { held -> DirectoryHandle? in
       // Another thread has replaced it already.
       if held.directory.identity == fresh.identity { return nil }
       unsafeMark.store(isUnsafe, ordering: .relaxed)
       networkMark.store(fresh.fileSystem.isNetwork, ordering: .relaxed)
       return exchange(&held.directory, with: fresh)
-    } != nil
+    }
+    // A forked child would keep the lock.
+    do throws(Errno) { try old?.descriptor.unlock() } catch {}
+    return old != nil
   }
 
   /// Whether this thread has to check the path: one thread a second has to, and every urgent one.

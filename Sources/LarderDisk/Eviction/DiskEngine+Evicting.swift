@@ -188,7 +188,8 @@ extension EngineState {
   mutating func beginPurge(
     _ configuration: DiskCache.Configuration, sparing name: EntryName?, missing: UInt64 = 0
   ) -> Bool {
-    guard isScanned, !phase.isShutDown, counters.stores > 0 else { return false }
+    guard isScanned, !phase.isShutDown, counters.stores > 0, !replacements.mustLock
+    else { return false }
     let isSizePassed = configuration.isSizePassed(by: catalog.index.totals)
     let isCountPassed = configuration.isCountPassed(by: catalog.index.totals)
     guard isSizePassed || isCountPassed || missing > 0 else { return false }
@@ -233,8 +234,8 @@ extension EngineState {
     _ run: inout EvictionRun, _ configuration: DiskCache.Configuration
   ) -> EvictionStep {
     if phase.isShutDown { return .closed }
-    // The next store that passes a limit tries again.
-    if run.isRefused { return .end }
+    // The next store that passes a limit tries again, and takes the lock of another directory.
+    if run.isRefused || replacements.mustLock { return .end }
     if run.isHelp, catalog.uses.latest > run.plan.lastUse ?? .never { return .end }
     if run.isPurge {
       guard let purge = evictions.purge else { return .end }

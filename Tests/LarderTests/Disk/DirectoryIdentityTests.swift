@@ -159,6 +159,27 @@ extension `The directory's identity` {
     #expect(try cache.value(forKey: "k") == [2])
   }
 
+  @Test func `a directory whose name is not UTF-8 is used through a link`() throws {
+    let shell = Process()
+    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+    shell.arguments = [
+      "-c", #"d="$1/caf$(printf '\351')"; mkdir "$d"; ln -s "$d" "$1/link""#, "sh",
+      scene.directory.path,
+    ]
+    try shell.run()
+    shell.waitUntilExit()
+    let link = scene.directory.path + "/link"
+    let cache = try Cache<[UInt8]>(directory: link, coder: .bytes)
+    try cache.store([1], forKey: "k")
+    cache.disk.engine.location.isAstray.store(true, ordering: .relaxed)
+    #expect(try cache.disk.value(forKey: "k") == [1])
+    let second = try DiskCache(directory: link, configuration: cache.disk.configuration)
+    #expect(try second.value(forKey: "k") == [1])
+    #expect(try manager.contentsOfDirectory(atPath: scene.directory.path).count == 2)
+    try cache.close()
+    try second.close()
+  }
+
   @Test func `objects on one directory share one engine, however the path is spelled`() throws {
     let first = try scene.open()
     let link = scene.directory.path + "/link"

@@ -42,6 +42,19 @@ extension `A replaced directory` {
     try cache.close()
   }
 
+  @Test func `gives up the lock of the old one, which a forked child would keep`() throws {
+    let cache = try scene.open { $0.mode = .exclusive }
+    let copy = dup(cache.engine.location.handle.descriptor.rawValue)
+    defer { close(copy) }
+    try Self.replace(scene, under: cache)
+    try cache.store([1], forKey: "k")
+    var configuration = scene.configuration.disk
+    configuration.mode = .exclusive
+    let other = try DiskCache(directory: Self.aside(scene), configuration: configuration)
+    try other.close()
+    try cache.close()
+  }
+
   @Test func `that is opened where it was moved to takes its own stores`() throws {
     let first = try scene.open()
     try first.store([1], forKey: "old")

@@ -117,6 +117,15 @@ struct `The state of an engine` {
       state.catalog.index.totals.count == 0 && state.catalog.uses.isEmpty)
     #expect(!state.hidesFile(named: name) && state.evictions.purge == nil)
     #expect(state.replacements.mustLock && state.hasRarity)
+    // It may be another process's, so nothing in it goes before.
+    var (run, configuration) = (EvictionRun(TrimPlan(now: .never)), DiskCache.Configuration())
+    state.catalog.index.upsert(IndexSample.entry(2), order: .mostRecent)
+    let step = state.chooseVictim(&run, configuration)
+    #expect(step == .end)
+    configuration.sizeLimit = 0
+    let isPurging = state.beginPurge(configuration, sparing: nil)
+    #expect(!isPurging)
+    state.catalog.remove(IndexSample.name(2))
     #expect(state.catalog.scans.needsScan && !state.catalog.scans.isOngoing)
     // The removal of everything has not ended yet, and the name is still held.
     #expect(state.clearing.isRunning && state.locks.held == [name] && state.statistics.stores == 1)
