@@ -548,7 +548,9 @@
           return use.start < call.end && call.start < use.end
         }
         guard let cache = use.cache.map({ scene.caches[$0] }), use.start < call.end,
-          let granularity = cache.options[.granularity], use.operation.name == name,
+          // Where deadlines come early, the time of the default passes as well.
+          let granularity = cache.options[.granularity] ?? (scene.early > 0 ? 1 : nil),
+          use.operation.name == name,
           use.operation.verb.isLoad
             || [.read, .whole, .file, .failingLoad].contains(use.operation.verb)
         else { return false }

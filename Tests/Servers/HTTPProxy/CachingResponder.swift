@@ -44,7 +44,8 @@ struct CachingResponder: HTTPResponder {
     var request = HTTPClientRequest(url: (origins[asked.authority] ?? "") + asked.target)
     request.method = .init(rawValue: asked.method)
     request.headers = .init(asked.fields.map { ($0.name, $0.value) } + [("Via", "1.1 larder")])
-    if asked.hasBody { request.body = .stream(body, length: .unknown) }
+    let length = asked.fields["content-length"].flatMap { Int64($0) }
+    if asked.hasBody { request.body = .stream(body, length: length.map { .known($0) } ?? .unknown) }
     let response = try await client.execute(request, timeout: .seconds(60))
     return HTTPCache.Response(
       status: Int(response.status.code), fields: .init(response.headers.map { ($0, $1) }),

@@ -9,14 +9,14 @@ struct Server {
     let (origin, directory) = (CommandLine.arguments[1], CommandLine.arguments[2])
     let port = Int(CommandLine.arguments[3]) ?? 8080
 
+    var settings = HTTPCache.Configuration()
+    settings.cacheStatusName = "app"
+    let cache = try HTTPCache(directory: directory, configuration: settings)
+
     var clientSettings = HTTPClient.Configuration(
       redirectConfiguration: .disallow, decompression: .disabled)
     clientSettings.timeout.connect = .seconds(2)
     let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: clientSettings)
-
-    var settings = HTTPCache.Configuration()
-    settings.cacheStatusName = "app"
-    let cache = try HTTPCache(directory: directory, configuration: settings)
     let responder = CachingResponder(
       cache: cache, client: client, origins: ["example.org": origin], standard: "example.org")
 
