@@ -507,8 +507,8 @@
     private func isBeingChanged(_ name: Character, after look: Call) -> Bool {
       history.calls.contains { change in
         let verb = change.operation.verb
-        return (verb.removesName || verb.bringsValue) && change.operation.name == name
-          && change.start < look.end && change.end > look.end
+        let isOfName = (verb.removesName || verb.bringsValue) && change.operation.name == name
+        return (isOfName || verb == .select) && change.start < look.end && change.end > look.end
       }
     }
 
