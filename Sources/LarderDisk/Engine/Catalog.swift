@@ -56,10 +56,10 @@ struct Catalog: Sendable {
   ) -> Timestamp {
     let stored = status.modification.asExpiry
     index.use(slot, at: access)
-    // Most uses extend nothing, and extensions by earlier uses are in the index already. A touch in
-    // the same tick of the clock may have set a later expiry than the read has seen.
+    // Most uses extend nothing, and extensions by earlier uses are in the index already.
     guard isDue || !uses.isEmpty else { return stored }
     if isDue { uses.note(name, status, access: access, expiry: extended()) }
+    // Never an earlier one: a touch in the same tick of the clock may have set a later expiry.
     guard let expiry = uses.expiry(of: name, status), expiry > stored else { return stored }
     index.setExpiry(expiry, of: slot)
     return expiry

@@ -121,7 +121,7 @@ package final class DirectoryLocation: Sendable {
     of path: String, faults: FaultInjector?
   ) throws(Errno) -> (DirectoryHandle?, String?) {
     // The text of a path that is not UTF-8, as a link may lead to, names another directory.
-    guard path.hasPrefix("/"), !path.contains("\u{FFFD}"),
+    guard path.hasPrefix("/"), !path.unicodeScalars.contains("\u{FFFD}"),
       let name = path.split(separator: "/").last, let above = DirectoryMaking.parentPath(of: path)
     else { return (nil, nil) }
     do throws(Errno) {

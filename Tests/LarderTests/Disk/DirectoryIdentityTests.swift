@@ -163,7 +163,7 @@ extension `The directory's identity` {
     let shell = Process()
     shell.executableURL = URL(fileURLWithPath: "/bin/sh")
     shell.arguments = [
-      "-c", #"d="$1/caf$(printf '\351')"; mkdir "$d"; ln -s "$d" "$1/link""#, "sh",
+      "-c", #"d="$1/caf$(printf '\351\314\201')"; mkdir "$d"; ln -s "$d" "$1/link""#, "sh",
       scene.directory.path,
     ]
     try shell.run()
