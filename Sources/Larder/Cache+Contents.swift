@@ -113,6 +113,8 @@ extension DiskStatistics: CustomReflectable {
       "removals": removals, "purges": purges, "vainEvictions": vainEvictions,
       "bytesRead": bytesRead, "bytesWritten": bytesWritten, "stampsWritten": stampsWritten,
       "stampsDropped": stampsDropped, "lostStores": lostStores, "evictionTime": evictionTime,
+      "evictionAge": evictionAge as Any, "moreHitsAtDoubleLimit": moreHitsAtDoubleLimit,
+      "moreHitsAtFourfoldLimit": moreHitsAtFourfoldLimit,
       "errors": errors, "upkeepFailures": upkeepFailures, "scan": scan,
       "foreignCount": foreignCount, "isDirectoryUnsafe": isDirectoryUnsafe,
     ]

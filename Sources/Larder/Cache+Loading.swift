@@ -118,6 +118,7 @@ extension Cache {
   /// before it loads, it throws the kept error of an earlier load.
   private func decidedValue(for request: LoadRequest) async throws -> Value {
     let (key, options) = (request.key, request.options)
+    disk.engine.spareExpired(for: max(options.staleWhileRevalidating, options.staleIfFailing))
     if !options.reloads {
       if let value = try await value(forKey: key, options, isPastMemory: true) { return value }
       if let value = try await staleValue(request) { return value }

@@ -62,18 +62,18 @@ extension LoadOptions {
 
   /// Serves a value that expired less than `time` ago at once, while one task loads a fresh one.
   ///
-  /// Sweeps must spare expired entries for as long: set the disk's `expiredGrace` too. If a refresh
-  /// takes longer than this time and longer than 60 s, the next request cancels it and starts
-  /// another. Once a caller waits for the refresh, it is cancelled with its last caller, like any
-  /// load.
+  /// From the first such request on, sweeps of this process spare expired entries for as long;
+  /// those of others only by their `expiredGrace`. If a refresh takes longer than this time and
+  /// longer than 60 s, the next request cancels it and starts another. Once a caller waits for the
+  /// refresh, it is cancelled with its last caller, like any load.
   public static func staleWhileRevalidating(_ time: Duration) -> LoadOptions {
     with { $0.staleWhileRevalidating = time }
   }
 
   /// Serves a value that expired less than `time` ago when a load throws, instead of the error.
   ///
-  /// Sweeps must spare expired entries for as long: set the disk's `expiredGrace` too. With
-  /// `keepingFailures(for:)` the source is not asked again for that long.
+  /// Sweeps spare expired entries as for `staleWhileRevalidating(_:)`. With `keepingFailures(for:)`
+  /// the source is not asked again for that long.
   public static func staleIfFailing(_ time: Duration) -> LoadOptions {
     with { $0.staleIfFailing = time }
   }

@@ -55,8 +55,9 @@ extension DiskCache {
     public var recencyGranularity = Duration.seconds(60)
     /// The interval of the sweeps that remove expired entries. The default is 10 minutes.
     public var sweepInterval = Duration.seconds(600)
-    /// The time for which sweeps spare expired entries, so that they can be served while a fresh
-    /// value is loaded. The default is zero. An eviction for a limit spares none.
+    /// The time for which sweeps spare expired entries, so that a load can ask whether they are
+    /// still good. The default is zero. Loads that may serve them lengthen it. An eviction for a
+    /// limit spares none.
     public var expiredGrace = Duration.zero
     /// The guarantee after a power cut. The default is `.relaxed`.
     ///

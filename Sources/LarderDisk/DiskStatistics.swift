@@ -18,6 +18,8 @@ public import LarderSystem
 /// | `stampsDropped` | a use did not, because another process had changed or removed the file |
 /// | `lostStores` | a value that was accepted as pending could not be written |
 /// | `evictionTime` | files were evicted, by the time that it took |
+/// | `evictionAge` | is that of the entry that was evicted last |
+/// | `moreHitsAtDoubleLimit`, `moreHitsAtFourfoldLimit` | such limits had kept what a miss sought |
 /// | `errors` | a call threw an error that came from the system, by error number |
 /// | `upkeepFailures` | a step in the background failed, by error number |
 public struct DiskStatistics: Sendable, Hashable {
@@ -49,6 +51,14 @@ public struct DiskStatistics: Sendable, Hashable {
   /// The time that removing the files of evicted and expired entries took, in the threads of stores
   /// and in the background.
   public internal(set) var evictionTime = Duration.zero
+  /// How long ago the entry was used that was evicted last, for a limit or a trim; nil before. What
+  /// is not used for so long is evicted before it is used again.
+  public internal(set) var evictionAge: Duration?
+  /// The misses that would have been hits with twice the size and count limits. Each entry that
+  /// this process has evicted counts once until it is stored again; an estimate beyond thousands.
+  public internal(set) var moreHitsAtDoubleLimit = 0
+  /// The same for four times the limits.
+  public internal(set) var moreHitsAtFourfoldLimit = 0
   /// Errors thrown to callers, by error number. Errors that did not come from the system, such as
   /// `.closed`, have no number and are not counted.
   public internal(set) var errors: [Errno: Int] = [:]
@@ -131,5 +141,24 @@ extension DiskStatistics {
     case .evicted: removalCounts[3] += 1
     case .corrupt: removalCounts[4] += 1
     }
+  }
+}
+
+extension EngineState {
+  /// Counts how long ago an entry was used that was evicted, and what larger limits would keep.
+  mutating func count(
+    evicted entry: IndexedEntry, at now: Timestamp, _ measure: DiskCache.SizeMeasure
+  ) {
+    counters.evictionAge = max(.zero, now.duration(since: entry.lastAccess))
+    let byteCount = measure == .bytes ? entry.byteCount : entry.allocatedByteCount
+    catalog.larger.note(entry.name.shortHash, byteCount: byteCount, expiry: entry.expiry)
+  }
+
+  /// Counts a miss of a name without a file.
+  mutating func countAbsent(_ name: EntryName) {
+    counters.countMiss(.absent)
+    let more = catalog.larger.countMiss(name.shortHash, at: catalog.uses.latest)
+    counters.moreHitsAtDoubleLimit += more.double
+    counters.moreHitsAtFourfoldLimit += more.fourfold
   }
 }

@@ -9,6 +9,7 @@ struct ReplayReport {
   var memoryEvictions = 0
   var diskEvictions = 0
   var diskPurges = 0
+  var (moreAtDouble, moreAtFourfold) = (0, 0)
   var diskBytes = 0
   var diskEntries = 0
   var memoryEntries = 0
@@ -27,6 +28,8 @@ struct ReplayReport {
     let statistics = disk.statistics
     diskEvictions = statistics.removals[.evicted, default: 0]
     diskPurges = statistics.purges
+    moreAtDouble = statistics.moreHitsAtDoubleLimit
+    moreAtFourfold = statistics.moreHitsAtFourfoldLimit
     diskBytes = try disk.totalSize()
     diskEntries = try disk.count()
   }
@@ -37,6 +40,7 @@ struct ReplayReport {
       ("hits_disk", "\(diskHits)"), ("misses", "\(misses)"),
       ("evicted_memory", "\(memoryEvictions)"), ("evicted_disk", "\(diskEvictions)"),
       ("purges_disk", "\(diskPurges)"), ("bytes_disk", "\(diskBytes)"),
+      ("more_hits_double", "\(moreAtDouble)"), ("more_hits_fourfold", "\(moreAtFourfold)"),
       ("entries_disk", "\(diskEntries)"), ("entries_memory", "\(memoryEntries)"),
       ("seconds", seconds.rounded(to: 2)), ("hit_milliseconds", (hitSeconds * 1000).rounded(to: 2)),
       ("wrong_values", "\(wrongValues)"),

@@ -6,24 +6,28 @@ import LarderSystem
 /// 1. `index`: the entries.
 /// 2. `uses`: the uses of entries that are still to be stamped on the disk.
 /// 3. `scans`: the scans that compare all this with the directory.
+/// 4. `larger`: what a cache with larger limits would have as well.
 ///
 /// The functions here keep the parts in step: a use is pending only of an entry.
 struct Catalog: Sendable {
   var index = EntryIndex()
   var uses = UseLog()
   var scans = ScanLog()
+  var larger = LargerLimits()
 
   /// Makes a file that was just put under its name, or stamped to become one, the name's entry.
   ///
   /// - Returns: Whether there was an entry of another file. A scan may have met this one already.
   mutating func adopt(_ entry: IndexedEntry, order: EntryIndex.Placement) -> Bool {
     uses.take(entry.name)
+    larger.forget(entry.name.shortHash)
     return index.upsert(entry, order: order)
   }
 
   /// Forgets everything of a name whose file is gone.
   mutating func remove(_ name: EntryName) {
     uses.take(name)
+    larger.forget(name.shortHash)
     index.remove(name)
   }
 
@@ -72,7 +76,7 @@ struct Catalog: Sendable {
 
   /// Forgets all entries and their uses, and gives up a scan that is going on.
   mutating func removeAll() {
-    index = EntryIndex()
+    (index, larger) = (EntryIndex(), LargerLimits())
     scans.giveUp()
     uses.pending = NameMap()
   }

@@ -35,6 +35,8 @@ package final class DiskEngine: Sendable {
   let fullDiskMark = Atomic<Int>(0)
   /// A mirror of `Clearing.count`, because stores check it under a memory tier's lock.
   let clearMark = Atomic<Int>(0)
+  /// The longest time for which a load has served expired values, in seconds. Sweeps spare them.
+  let grace = Atomic<Int>(0)
   private let forkCount = ProcessIdentity.forkCount
   /// Whether the clock is the caller's.
   private let hasOwnClock: Bool

@@ -1,4 +1,3 @@
-import LarderDigest
 import LarderSystem
 import Synchronization
 
@@ -31,7 +30,7 @@ package final class EntryGenerations: Sendable {
   /// Returns the index of a name's counter: the low bits of the digest. Names that are chosen to
   /// share a counter lose promotions and nothing else.
   private func index(of name: EntryName) -> Int {
-    Int(truncatingIfNeeded: name.digest.low) & (counters.count - 1)
+    Int(truncatingIfNeeded: name.shortHash) & (counters.count - 1)
   }
 
   /// Marks the start of a change.

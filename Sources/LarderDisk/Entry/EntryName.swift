@@ -53,6 +53,9 @@ package struct EntryName: Sendable, Hashable, Comparable, CustomStringConvertibl
     fileExtension = suffix
   }
 
+  /// 64 bits of the hash, where two names may count as one.
+  var shortHash: UInt64 { digest.low }
+
   /// The name as the file system has it.
   ///
   /// - Complexity: O(1); allocates nothing.

@@ -1,5 +1,6 @@
 import LarderBasics
 import LarderSystem
+import Synchronization
 
 /// Evictions. They have five steps:
 ///
@@ -126,6 +127,9 @@ extension DiskEngine {
         let name = last.victim.entry.name
         state.settle(evicted: last.victim, since: last.epoch, last.outcome, at: now)
         state.counters.evictionTime += last.duration
+        if last.outcome.isRemoved, last.victim.cause == .evicted {
+          state.count(evicted: last.victim.entry, at: now, configuration.sizeMeasure)
+        }
         // The change ends here and not when the file is gone. Otherwise an event of a file that
         // takes the name in between would be compared with the victim's, and be ignored.
         generations.end(name)
@@ -192,6 +196,10 @@ extension EngineState {
     else { return false }
     let isSizePassed = configuration.isSizePassed(by: catalog.index.totals)
     let isCountPassed = configuration.isCountPassed(by: catalog.index.totals)
+    let totals = catalog.index.totals
+    catalog.larger.keepLimits(
+      beside: (configuration.sizeMeasure.of(totals), totals.count),
+      limits: (configuration.sizeLimit, configuration.countLimit), share: configuration.trimTarget)
     guard isSizePassed || isCountPassed || missing > 0 else { return false }
     if evictions.purge == nil { counters.purges += 1 }
     var purge = evictions.purge ?? Purge()
@@ -317,11 +325,18 @@ extension DiskEngine {
     return result
   }
 
+  /// Has sweeps spare entries for a time after their expiry, in whole seconds.
+  package func spareExpired(for time: Duration) {
+    let seconds = min(time, ReadContext.anyStaleness).components.seconds
+    grace.max(time > .zero ? Int(seconds) + 1 : 0, ordering: .relaxed)
+  }
+
   /// Removes expired and over-aged entries, unless a caller's trim will.
   func sweep() {
     guard withState({ !$0.phase.isShutDown && $0.evictions.waitingTrimCount == 0 }) else { return }
     retryStuck()
-    evict(EvictionRun(.sweep(at: now, grace: configuration.expiredGrace, configuration)))
+    let grace = max(configuration.expiredGrace, .seconds(grace.load(ordering: .relaxed)))
+    evict(EvictionRun(.sweep(at: now, grace: grace, configuration)))
   }
 
   /// Plans the next sweep, which plans the one after it, for as long as the engine lives.

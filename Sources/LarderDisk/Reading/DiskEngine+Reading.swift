@@ -226,8 +226,11 @@ extension DiskEngine {
     _ generation: EntryGenerations.Snapshot? = nil
   ) -> FoundValue? {
     let isKnown = withState { state in
-      state.counters.countMiss(reason)
-      guard reason == .absent, let name else { return false }
+      guard reason == .absent, let name else {
+        state.counters.countMiss(reason)
+        return false
+      }
+      state.countAbsent(name)
       return state.catalog.index.contains(name)
     }
     guard let name else { return nil }
@@ -280,7 +283,7 @@ extension EngineState {
   mutating func missesKnownAbsent(_ name: EntryName, isCurrent: Bool) -> Bool {
     guard isScanned, isCurrent, !catalog.index.contains(name), !catalog.scans.hasLeftOut
     else { return false }
-    counters.countMiss(.absent)
+    countAbsent(name)
     return true
   }
 

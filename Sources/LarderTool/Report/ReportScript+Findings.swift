@@ -32,7 +32,8 @@ extension ReportScript {
 
     function lastUse(evicted) {
       const latest = evicted.reduce((time, entry) => Math.max(time, entry[USED]), -Infinity);
-      return evicted.length ? "All that was last used up to " + date(latest) + " would go." : "";
+      return evicted.length ? "All that was last used up to " + date(latest) + " would go. "
+        + "Whether a larger limit would help, larder top shows while the cache is in use." : "";
     }
 
     function stack(parts, sum) {

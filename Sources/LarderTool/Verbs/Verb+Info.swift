@@ -11,7 +11,11 @@ extension Verb {
       """
       Unused are the entries whose last access is still that of their store, by the file's stamps \
       alone; larder list --unused shows them.
+      """,
       """
+      In a cache that evicts, the oldest use is about how long an entry stays that is not used. \
+      Whether a larger limit would help, larder top shows while the cache is in use.
+      """,
     ],
     run: { call throws(Failure) in try call.readingFixture().info() })
 }
@@ -96,7 +100,8 @@ extension DirectorySurvey {
       lines.append(("unused", "\(count.grouped), not used since the store"))
     }
     if let oldestAccess {
-      lines.append(("oldest use", min(oldestAccess, now).relativeText(at: now)))
+      let time = min(oldestAccess, now).relativeText(at: now)
+      lines.append(("oldest use", "\(time), of what a limit evicts next"))
     }
     if let newestAccess {
       lines.append(("newest use", min(newestAccess, now).relativeText(at: now)))

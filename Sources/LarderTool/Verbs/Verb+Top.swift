@@ -15,6 +15,10 @@ extension Verb {
       it, and with status 3 when the directory is gone. In a pipe, with --plain, --json or \
       TERM=dumb, or if no keyboard is attached, it is printed once.
       """,
+      """
+      Once entries were evicted while it looked, a line says how many of the values that came \
+      since had been there before and would have stayed in 2 and 4 times the room.
+      """,
     ],
     run: { call throws(Failure) in try call.readingFixture().top() })
 }
@@ -45,7 +49,7 @@ extension Call {
   private func showLive(
     _ cache: DiskCache, _ keyboard: borrowing Keyboard
   ) throws(Failure) {
-    var view = LiveView(console)
+    var (view, estimate) = (LiveView(console), RoomEstimate())
     let title = try original(of: cache).directory
     while true {
       let start = MonotonicTime.now
@@ -53,7 +57,9 @@ extension Call {
       // The entries of a directory that was removed are none, without an error.
       if try directoryKind() == nil { throw .gone }
       let room = LiveView.room
-      try view.draw(liveLines(entries, title, at: now, in: room), in: room)
+      estimate.look(entries, at: now)
+      let note = estimate.line(at: now)
+      try view.draw(liveLines(entries, title, note, at: now, in: room), in: room)
       // At most a tenth of the time is spent on reading a large directory.
       let cost = MonotonicTime.now.duration(since: start)
       if keyboard.asksToEnd(within: max(.seconds(1), cost * 9)) { return }
@@ -63,7 +69,7 @@ extension Call {
   /// Returns the page that fits a terminal: totals, the largest, and the histograms beside each
   /// other, as far as there is room.
   func liveLines(
-    _ entries: [DiskEntry], _ directory: String, at now: Timestamp,
+    _ entries: [DiskEntry], _ directory: String, _ note: String? = nil, at now: Timestamp,
     in room: (columns: Int, lines: Int)
   ) -> [String] {
     let spread = EntrySpread(entries, at: now)
@@ -72,8 +78,9 @@ extension Call {
     let title = Array(directory.utf8).escapedForDisplay
     var lines = [
       style.bold(title.truncated(toWidth: room.columns)),
-      "\(spread.count.counted("entry")), \(size)".truncated(toWidth: room.columns), "",
+      "\(spread.count.counted("entry")), \(size)".truncated(toWidth: room.columns),
     ]
+    lines += (note?.wrapped(toWidth: room.columns) ?? []) + [""]
     let histograms = histograms(spread, columns: room.columns)
     let rest = room.lines - lines.count - histograms.count - 3
     // Without room for both, the largest are more useful.

@@ -29,10 +29,6 @@ func loadWhatIsMissing(
   return page
 }
 
-func spareExpired(_ configuration: inout CacheConfiguration) async throws {
-  configuration.disk.expiredGrace = .seconds(600)
-}
-
 func serveStale(
   _ pages: Cache<String>, url: String, fetch: @escaping Fetch
 ) async throws -> String {

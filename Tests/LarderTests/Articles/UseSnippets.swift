@@ -112,6 +112,12 @@ func watchMemory(
   return monitor
 }
 
+func askWhetherALargerLimitHelps(_ pages: Cache<String>) async throws {
+  let disk = pages.statistics.disk
+  print("\(disk.missCount) misses, \(disk.moreHitsAtDoubleLimit) less with twice the limits")
+  if let age = disk.evictionAge { print("gone after \(age) without a use") }
+}
+
 func touchValue(_ pages: Cache<String>, url: String) async throws {
   try await pages.touch(forKey: url, expiration: .hours(1))
   try await pages.touch(forKey: url, expiration: .expired)

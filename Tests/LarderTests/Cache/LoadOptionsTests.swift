@@ -37,6 +37,25 @@ extension `Loading with options` {
     #expect(reader.statistics.loads.unstored == 0)
   }
 
+  @Test(arguments: [
+    LoadOptions.staleIfFailing(.seconds(90)), .staleWhileRevalidating(.seconds(90)),
+  ])
+  func `a load that may serve what has expired keeps sweeps from it`(options: LoadOptions)
+    async throws
+  {
+    _ = try await cache.value(forKey: "key", expiration: .seconds(10), options: options) { "old" }
+    try cache.storeNow("other", forKey: "other", expiration: .seconds(10))
+    #expect(try await cache.disk.count() == 2)
+    cache.memory.removeAll()
+    clock.advance(by: .seconds(99))
+    cache.disk.engine.sweep()
+    let value = try await cache.value(forKey: "key", options: options) { throw Failure(number: 1) }
+    #expect(value == "old")
+    clock.advance(by: .seconds(3))
+    cache.disk.engine.sweep()
+    #expect(try await cache.disk.count() == 0)
+  }
+
   @Test func `an expired value is served while one task loads a fresh one`() async throws {
     let options = LoadOptions.staleWhileRevalidating(.seconds(30))
     try cache.storeNow("old", forKey: "key", expiration: .seconds(10))

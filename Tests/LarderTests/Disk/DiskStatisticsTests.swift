@@ -112,6 +112,24 @@ struct DiskStatisticsTests {
       counter: "evictionTime", event: { try $1.trim(toCount: 0) },
       value: { $0.evictionTime > .zero ? 1 : 0 }),
     Row(
+      counter: "evictionAge",
+      event: {
+        $0.clock.advance(by: .seconds(9))
+        try $1.trim(toCount: 0)
+      }, value: { Int($0.evictionAge?.components.seconds ?? 0) }, expected: 9),
+    Row(
+      counter: "moreHitsAtDoubleLimit",
+      event: {
+        try $1.trim(toCount: 0)
+        _ = try $1.value(forKey: "key")
+      }, value: { $0.moreHitsAtDoubleLimit }),
+    Row(
+      counter: "moreHitsAtFourfoldLimit",
+      event: {
+        try $1.trim(toCount: 0)
+        _ = try $1.value(forKey: "key")
+      }, value: { $0.moreHitsAtFourfoldLimit }),
+    Row(
       counter: "errors",
       event: { scene, cache in
         scene.faults.plan(.errno(.ioError), for: .write)

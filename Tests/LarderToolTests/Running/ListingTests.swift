@@ -97,7 +97,8 @@ struct `Listing and counting` {
     #expect(json["directory"] as? String == scene.root.path + "/c")
     #expect(json["next_expiry"] is String && json["allocated"] is Int)
     let text = try scene.run("info", "c").text
-    #expect(text.contains("entries      3\n") && text.contains("oldest use   2 h ago\n"))
+    #expect(text.contains("entries      3\n"))
+    #expect(text.contains("oldest use   2 h ago, of what a limit evicts next\n"))
     #expect(text.contains("bytes        12 (12 B)\n") && text.contains("next expiry  in 3 d\n"))
   }
 
