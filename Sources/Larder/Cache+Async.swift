@@ -3,7 +3,8 @@ import LarderDisk
 
 extension Cache {
   /// Returns the value stored under a key; at once from memory, without a switch of threads, unless
-  /// `.strict` has to learn first of changes by other processes.
+  /// `.strict` has to learn first of changes by other processes. From the disk without a switch too
+  /// if the kernel has it in memory; the coder then decodes on this thread.
   @inlinable
   public func value(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Value? {
     try disk.checkUsable("value")
@@ -53,7 +54,12 @@ extension Cache {
 
   /// Whether a read would find a value. Does not count as a use.
   public func contains(_ key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
-    try await disk.executor.run("contains", reads: true, contains, key.cacheKey)
+    let key = key.cacheKey
+    if !disk.isStrict {
+      if memory.contains(key) { return true }
+      if let answer = try await disk.promptContains(disk.subject(key)) { return answer }
+    }
+    return try await disk.executor.run("contains", reads: true, contains, key)
   }
 
   /// Removes the least recently used values from both tiers until at most `count` are left in each.

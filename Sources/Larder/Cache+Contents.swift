@@ -115,6 +115,7 @@ extension DiskStatistics: CustomReflectable {
       "stampsDropped": stampsDropped, "lostStores": lostStores, "evictionTime": evictionTime,
       "evictionAge": evictionAge as Any, "moreHitsAtDoubleLimit": moreHitsAtDoubleLimit,
       "moreHitsAtFourfoldLimit": moreHitsAtFourfoldLimit,
+      "promptReads": promptReads, "switchedReads": switchedReads,
       "errors": errors, "upkeepFailures": upkeepFailures, "scan": scan,
       "foreignCount": foreignCount, "isDirectoryUnsafe": isDirectoryUnsafe,
     ]

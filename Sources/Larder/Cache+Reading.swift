@@ -48,6 +48,18 @@ extension Cache {
       flights.count { $0.repeatedMisses -= 1 }
       return nil
     }
+    if !options.allowsExpired, !disk.isStrict, !disk.followsNeighbours || disk.engine.isWatchSettled
+    {
+      let subject = disk.subject(key)
+      switch try await disk.promptValue(subject, extending: options.extending) {
+      case .found(let found):
+        let value = decoded(found.bytes)
+        if let value, !options.isDiskOnly { promote(value, subject, found) }
+        return value
+      case .missed: return nil
+      case .unknown: break
+      }
+    }
     return try await disk.executor.run("value", reads: true) { () throws(CacheError) in
       // On this thread, because learning of other processes' changes can take looks at their files.
       if self.disk.isStrict { return try self.value(forKey: key, options: options) }

@@ -2,7 +2,7 @@ public import LarderBasics
 
 // The asynchronous form of every operation that may touch the disk. Each runs the synchronous one
 // on the cache's own threads and makes the same promises. A task that is cancelled before the work
-// begins gets `.cancelled`.
+// begins gets `.cancelled`. `value` and `contains` first try without another thread.
 
 extension DiskCache {
   /// Stores a value and replaces an older one.
@@ -40,7 +40,13 @@ extension DiskCache {
   public func value(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) async throws(CacheError) -> [UInt8]? {
-    try await executor.run("value", reads: true, value, key.cacheKey, extending)
+    let subject = subject(key)
+    switch try await promptValue(subject, extending: extending) {
+    case .found(let found): return found.bytes
+    case .missed: return nil
+    case .unknown: break
+    }
+    return try await executor.run("value", reads: true, value, subject.key, extending)
   }
 
   /// Returns the value stored under a key with its extended data, expiry and last access. Returns
@@ -64,7 +70,9 @@ extension DiskCache {
 
   /// Whether a read would find a value. Does not count as a use.
   public func contains(_ key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
-    try await executor.run("contains", reads: true, contains, key.cacheKey)
+    let subject = subject(key)
+    if let answer = try await promptContains(subject) { return answer }
+    return try await executor.run("contains", reads: true, contains, subject.key)
   }
 
   /// Returns the entry of a key without its value. Returns an expired entry too if that is allowed.

@@ -87,6 +87,8 @@ public final class DiskCache: Sendable {
   public var statistics: DiskStatistics {
     guard !engine.isForked else { return DiskStatistics() }
     var statistics = engine.withState { $0.counters.snapshot($0.catalog.scans) }
+    statistics.promptReads = engine.promptReads.load(ordering: .relaxed)
+    statistics.switchedReads = engine.switchedReads.load(ordering: .relaxed)
     statistics.isDirectoryUnsafe = engine.location.isUnsafe
     return statistics
   }

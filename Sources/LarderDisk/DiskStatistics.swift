@@ -59,6 +59,11 @@ public struct DiskStatistics: Sendable, Hashable {
   public internal(set) var moreHitsAtDoubleLimit = 0
   /// The same for four times the limits.
   public internal(set) var moreHitsAtFourfoldLimit = 0
+  /// Asynchronous reads of values that needed no other thread, because nothing had to wait for the
+  /// disk.
+  public internal(set) var promptReads = 0
+  /// Asynchronous reads of values that one of the cache's threads made.
+  public internal(set) var switchedReads = 0
   /// Errors thrown to callers, by error number. Errors that did not come from the system, such as
   /// `.closed`, have no number and are not counted.
   public internal(set) var errors: [Errno: Int] = [:]

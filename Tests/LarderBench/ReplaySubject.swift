@@ -37,7 +37,7 @@ struct ReplaySubject {
     }
   }
 
-  private static func temporaryDirectory() -> String {
+  static func temporaryDirectory() -> String {
     let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
     return "\(parent)/larder-replay-\(getpid())"
   }

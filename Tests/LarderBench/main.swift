@@ -24,6 +24,7 @@ let usage = """
     behind   a burst of stores that other threads write, beside stores that write themselves
     cold     values of several sizes read through both tiers while memory does not have them
     pressure a cache under real memory pressure, as it gives memory up and grows again
+    await    asynchronous calls beside the synchronous ones
     http     a hit of the HTTP cache beside Cache; and requests at once, for a script
 
   By default digest and replay take seconds, index, stream and behind half a minute, memory, cold,
@@ -60,6 +61,7 @@ do {
   case "stream": try StreamBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "behind": try BehindBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "cold": try ColdBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "await": try await AwaitBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "pressure": try PressureBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "http": try HTTPBenchmark.run(arguments: Array(arguments.dropFirst()))
   default: fail(usage, 2)
@@ -72,6 +74,7 @@ do {
   case "shell": fail(ShellBenchmark.usage, 2)
   case "front-stress": fail(FrontStressBenchmark.usage, 2)
   case "stream": fail(StreamBenchmark.usage, 2)
+  case "await": fail(AwaitBenchmark.usage, 2)
   case "pressure": fail(PressureBenchmark.usage, 2)
   case "http": fail(HTTPBenchmark.usage, 2)
   case "holds": fail(HoldsBenchmark.usage, 2)

@@ -324,6 +324,11 @@ package final class DirectoryLocation: Sendable {
     return old != nil
   }
 
+  /// Whether some thread has to check the path.
+  var mustCheck: Bool {
+    MonotonicTime.coarse.nanoseconds - lastCheck.load(ordering: .relaxed) >= 1_000_000_000
+  }
+
   /// Whether this thread has to check the path: one thread a second has to, and every urgent one.
   private func isCheckDue(_ isUrgent: Bool) -> Bool {
     let now = MonotonicTime.coarse.nanoseconds

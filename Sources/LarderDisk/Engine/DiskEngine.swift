@@ -37,6 +37,9 @@ package final class DiskEngine: Sendable {
   let clearMark = Atomic<Int>(0)
   /// The longest time for which a load has served expired values, in seconds. Sweeps spare them.
   let grace = Atomic<Int>(0)
+  /// The asynchronous reads that their callers' threads and those of caches answered.
+  let promptReads = Atomic<Int>(0)
+  let switchedReads = Atomic<Int>(0)
   private let forkCount = ProcessIdentity.forkCount
   /// Whether the clock is the caller's.
   private let hasOwnClock: Bool

@@ -9,7 +9,8 @@ package final class FaultInjector: Sendable {
   package enum Fault: Sendable {
     /// The call fails with this error.
     case errno(Errno)
-    /// The call, a read or a write, moves at most this many bytes; fstatvfs shows as many free.
+    /// The call, a read or a write, moves at most this many bytes; fstatvfs shows as many free, and
+    /// cachestat as many pages.
     case short(Int)
     /// The closure runs before the call is made; it may wait.
     case before(@Sendable () -> Void)

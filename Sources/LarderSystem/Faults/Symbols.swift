@@ -62,10 +62,17 @@ func c_mremap(
   _ target: UnsafeMutableRawPointer
 ) -> UnsafeMutableRawPointer?
 
-/// See: man 2 syscall (unistd.h), man 2 futex: no library has a function for it. In C the arguments
-/// after the number are variadic, as the last one of `mremap`.
+/// See: man 2 preadv2 (sys/uio.h). Flag 8 is RWF_NOWAIT (linux/fs.h).
+@_extern(c, "preadv2")
+func c_preadv2(
+  _ descriptor: Int32, _ parts: UnsafeRawPointer, _ count: Int32, _ offset: Int64, _ flags: Int32
+) -> Int
+
+/// See: man 2 syscall (unistd.h), for calls that no library has a function for: man 2 futex, man 2
+/// openat2, man 2 cachestat. In C the arguments after the number are variadic, as the last one of
+/// `mremap`.
 @_extern(c, "syscall") @discardableResult
-func c_futex(
-  _ number: Int, _ word: UInt, _ operation: Int, _ value: Int,
-  _ end: UnsafeRawPointer?, _ otherWord: UInt, _ bits: Int
+func c_syscall(
+  _ number: Int, _ first: UInt, _ second: UInt, _ third: UInt, _ fourth: UInt, _ fifth: UInt,
+  _ sixth: UInt
 ) -> Int

@@ -1,4 +1,5 @@
 import LarderLibc
+import Synchronization
 
 /// An open directory whose files are opened by name, even if its path changes.
 ///
@@ -19,6 +20,8 @@ package final class DirectoryHandle: Sendable {
   package let fileSystem: FileSystemKind
   /// The length of the directory itself at its opening, which grows with the number of its names.
   package let byteCount: UInt64
+  /// The `Promptness` of reads here.
+  let promptMark = Atomic<UInt8>(Promptness.unknown.rawValue)
 
   /// Takes ownership of the descriptor of an open directory.
   ///
@@ -135,7 +138,7 @@ extension DirectoryHandle {
   }
 
   /// Opens a file by name in the held directory.
-  private func open(
+  func open(
     _ name: FileName, _ flags: Int32, permissions: UInt32 = 0
   ) throws(Errno) -> FileDescriptor {
     let descriptor = try system(.openat, faults) {

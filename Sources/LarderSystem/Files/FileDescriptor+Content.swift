@@ -6,8 +6,12 @@ extension FileDescriptor {
   ///
   /// The system fills the array, which is not zeroed first. Corresponds to `read` and `pread`.
   ///
+  /// - Parameter isPrompt: Whether it fails with EAGAIN where it would wait for the device, which
+  ///   needs an offset.
   /// - Complexity: O(bytes) with one copy, from the page cache into the array.
-  package func read(upTo byteCount: Int, at offset: Int? = nil) throws(Errno) -> [UInt8] {
+  package func read(
+    upTo byteCount: Int, at offset: Int? = nil, isPrompt: Bool = false
+  ) throws(Errno) -> [UInt8] {
     // All empty arrays share one object, and the count that the closure sets is written to it.
     if byteCount == 0 { return [] }
     var bytes: [UInt8] = []
@@ -19,7 +23,7 @@ extension FileDescriptor {
         while filled < byteCount {
           let count = unsafe try read(
             into: UnsafeMutableRawBufferPointer(rebasing: all[filled..<byteCount]),
-            at: offset.map { $0 + filled })
+            at: offset.map { $0 + filled }, isPrompt)
           // The file was cut short since its length was read. The caller compares the counts.
           if count == 0 { break }
           filled += count
@@ -55,8 +59,9 @@ extension FileDescriptor {
 
   // The fault is handled outside of `system`, because it can also shorten the call.
   private func read(
-    into buffer: UnsafeMutableRawBufferPointer, at offset: Int? = nil
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int? = nil, _ isPrompt: Bool = false
   ) throws(Errno) -> Int {
+    if isPrompt, let offset { return try unsafe readPrompt(into: buffer, at: offset) }
     let most = try faults?.limit(.read, to: buffer.count) ?? buffer.count
     guard let offset else {
       return try system(.read, nil) { unsafe cRead(rawValue, buffer.baseAddress, most) }

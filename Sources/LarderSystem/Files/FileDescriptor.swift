@@ -168,6 +168,8 @@ enum OpenMode: Sendable {
   // Values of asm-generic/fcntl.h, which Glibc's module lacks.
   /// Reading does not move the atime. The same on x86-64 and arm64. See: man 2 open, O_NOATIME.
   static let noAtime: Int32 = 0o1000000
+  /// No access to the content. See: man 2 open, O_PATH.
+  static let pathOnly: Int32 = 0o10000000
   // O_TMPFILE contains O_DIRECTORY, so that a kernel without it fails with EISDIR instead of making
   // a file.
   private static let temporaryFile: Int32 = 0o20000000 | O_DIRECTORY

@@ -40,6 +40,9 @@ package enum SystemEnvironment {
     byteCount <= 4 << 20 || byteCount <= UInt64(memoryLimit / 2)
   }
 
+  /// Whether the machine can swap memory out: a line of `/proc/swaps` after its head.
+  static var maySwap: Bool { text(ofFile: "/proc/swaps")?.split(separator: "\n").count != 1 }
+
   #if canImport(Glibc)
     private static let memoryResources = [RLIMIT_AS, RLIMIT_DATA].map { Int32($0.rawValue) }
   #else

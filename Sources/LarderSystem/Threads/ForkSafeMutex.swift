@@ -93,21 +93,26 @@ public import Synchronization
     /// Sleeps while the word is a value, until a time at most. May return without a reason.
     static func wait(at address: UInt, while value: UInt32, until end: MonotonicTime?) {
       guard let end else {
-        c_futex(Self.call, address, Self.waitUntil, Int(value), nil, 0, Self.anybody)
+        c_syscall(Self.call, address, Self.waitUntil, UInt(value), 0, 0, Self.anybody)
         return
       }
       var time = end.timespec
-      unsafe c_futex(Self.call, address, Self.waitUntil, Int(value), &time, 0, Self.anybody)
+      unsafe withUnsafePointer(to: &time) { time in
+        _ = c_syscall(
+          Self.call, address, Self.waitUntil, UInt(value), UInt(bitPattern: time), 0, Self.anybody)
+      }
     }
 
     /// Wakes so many threads that wait at a word.
     @usableFromInline
     static func wake(at address: UInt, _ count: Int) {
-      c_futex(call, address, Self.wake, count, nil, 0, 0)
+      c_syscall(call, address, Self.wake, UInt(count), 0, 0, 0)
     }
 
     // The numbers of linux/futex.h, with FUTEX_PRIVATE_FLAG, and of asm/unistd.h.
-    private static let (waitUntil, wake, anybody) = (9 | 128, 1 | 128, 0xffff_ffff)
+    private static let (waitUntil, wake, anybody) = (
+      9 | 128 as UInt, 1 | 128 as UInt, 0xffff_ffff as UInt
+    )
     #if arch(x86_64)
       private static let call = 202
     #elseif arch(arm64) || arch(riscv64)

@@ -128,11 +128,15 @@ extension CooperativePoolTests {
     },
   ]
 
-  @Test(arguments: uses.keys.sorted()) func `no task makes a system call`(name: String) async throws
-  {
+  @Test(arguments: uses.keys.sorted()) func `no task makes a system call that may wait`(
+    name: String
+  ) async throws {
     let scene = try DiskScene()
     // A durable cache writes to temporaries with names, which their end removes.
-    let cache = try scene.open(.bytes) { $0.disk.durability = .durable }
+    let cache = try scene.open(.bytes) {
+      $0.disk.durability = .durable
+      PromptGround.showDisk(&$0.disk)
+    }
     try await cache.store([1], forKey: "k")
     let calls = Shared<Set<SystemCall>>([])
     for call in SystemCall.allCases {
@@ -144,7 +148,7 @@ extension CooperativePoolTests {
       scene.faults.plan(.before(note), for: call, onwards: true)
     }
     try await Self.uses[name]?(cache)
-    #expect(calls.value.isEmpty)
+    #expect(calls.value.isSubset(of: [.openat2, .cachestat, .preadv2, .fstat]))
     #expect(try scene.names.allSatisfy { !$0.hasPrefix(".larder") })
   }
 
@@ -185,6 +189,8 @@ extension CooperativePoolTests {
     var configuration = CacheConfiguration()
     configuration.disk.clock = scene.clock.wallClock
     configuration.disk.faults = scene.faults
+    // Of which nothing is known, so that no task reads itself.
+    scene.faults.simulate(FileSystemKind(name: "overlay", isNetwork: false))
     // Without a limit, only the reads open files.
     configuration.disk.sizeLimit = nil
     configuration.disk.threadCount = count

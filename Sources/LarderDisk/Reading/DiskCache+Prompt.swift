@@ -1,0 +1,148 @@
+package import LarderBasics
+import LarderSystem
+import Synchronization
+
+/// The result of a read on the thread of an asynchronous caller.
+package enum PromptAnswer: ~Copyable {
+  case found(FoundValue)
+  /// There is no value.
+  case missed
+  /// One of the cache's threads has to look.
+  case unknown
+}
+
+/// Reads on the thread of an asynchronous caller, which never wait for the device. One that finds
+/// anything out of the ordinary leaves no trace, and one of the cache's threads reads instead.
+///
+/// 1. The directory's file system can be asked without waiting, and its path need not be checked
+///    now. Nothing waits to be written behind, is removed as a whole, or is to be told to memory.
+/// 2. The name is opened if the kernel knows it. One that is free, and that the index does not
+///    have, is a miss.
+/// 3. The file is not long, has not expired, and is read if all of it is in memory.
+/// 4. This process has verified this state of the file for this key: a hit.
+///
+/// What may make the caller wait all the same: Architecture.md, "Asynchronous reads".
+extension DiskCache {
+  /// The most bytes that are read on the caller's thread.
+  private static let promptByteCount: UInt64 = 64 << 10
+
+  /// Reads a value if that need not wait for the device.
+  ///
+  /// - Throws: `.cancelled` in a cancelled task.
+  package func promptValue(
+    _ subject: Subject, extending: ExpirationExtending? = nil
+  ) async throws(CacheError) -> PromptAnswer {
+    try await preparePrompt("value")
+    let generation = engine.generations.snapshot(of: subject.name)
+    guard mayBePrompt, engine.configuration.recencyGranularity > .zero else { return switched() }
+    let context = ReadContext(
+      generation: generation, extending: extending ?? configuration.extending, now: engine.now,
+      staleness: .zero)
+    let handle = engine.location.handle
+    do throws(Errno) {
+      let file = try handle.openPromptly(subject.name.fileName)
+      var found: FoundValue?
+      let status = try file.status()
+      if status.byteCount <= Self.promptByteCount,
+        engine.reader.trust.missReason(for: status, pending: nil, now: context.now) == nil
+      {
+        let bytes = try file.readPromptly(Int(status.byteCount), in: handle)
+        // What was written to in place meanwhile is checked anew.
+        let isSame = try file.status().change == status.change
+        if isSame, bytes.count == Int(status.byteCount), !mayHaveNewer(subject, since: generation) {
+          found = engine.countPrompt(bytes, status, subject, context)
+        }
+      }
+      close(file, of: generation)
+      if let found { return .found(found) }
+    } catch .noSuchFile {
+      if !mayHaveNewer(subject, since: generation), engine.countPromptMiss(subject.name) {
+        return .missed
+      }
+    } catch {
+      // As unknown.
+    }
+    return switched()
+  }
+
+  /// Whether a read would find a value, if that shows without waiting for the device; else nil.
+  package func promptContains(_ subject: Subject) async throws(CacheError) -> Bool? {
+    try await preparePrompt("contains")
+    let (now, generation) = (engine.now, engine.generations.snapshot(of: subject.name))
+    guard mayBePrompt else { return nil }
+    do throws(Errno) {
+      let file = try engine.location.handle.openPromptly(subject.name.fileName, forStatusOnly: true)
+      let status = try file.status()
+      close(file, of: generation)
+      let isVerified = engine.withState {
+        $0.catalog.index.verified(
+          subject.name, inode: status.inode, changeTime: status.change, keyTag: subject.key.tag)
+          != nil
+      }
+      guard isVerified, engine.missReason(for: status, of: subject.name, at: now) == nil,
+        !mayHaveNewer(subject, since: generation)
+      else { return nil }
+      return true
+    } catch {
+      return nil
+    }
+  }
+
+  /// Closes a file that was opened after a snapshot. If it may have lost its name since, closing it
+  /// deletes it, which can take long.
+  private func close(_ file: consuming FileDescriptor, of snapshot: EntryGenerations.Snapshot?) {
+    if !engine.generations.isCurrent(snapshot) { file.closeAside(on: engine.threads) }
+  }
+
+  private func mayHaveNewer(
+    _ subject: Subject, since generation: EntryGenerations.Snapshot?
+  ) -> Bool {
+    behind?.mayHaveNewer(subject.name, since: generation, false) == true
+  }
+
+  /// Throws if this object is closed or the task cancelled, and lets other tasks run now and then.
+  private func preparePrompt(_ operation: String) async throws(CacheError) {
+    try checkUsable(operation)
+    if Task.isCancelled { throw CacheError(.cancelled, operation: operation) }
+    if engine.promptReads.load(ordering: .relaxed) & 127 == 127 { await Task.yield() }
+  }
+
+  private var mayBePrompt: Bool {
+    engine.location.handle.isPrompt && !engine.location.mustCheck && !engine.finds { _ in true }
+      && behind?.mayHoldValues != true
+  }
+
+  private func switched() -> PromptAnswer {
+    engine.switchedReads.wrappingAdd(1, ordering: .relaxed)
+    return .unknown
+  }
+}
+
+extension DiskEngine {
+  /// Counts a hit on a file that was read, if it is verified and need not be stamped now.
+  fileprivate func countPrompt(
+    _ bytes: [UInt8], _ status: FileStatus, _ subject: Subject, _ context: ReadContext
+  ) -> FoundValue? {
+    let known = withState { [recency] in
+      $0.countIfVerified(
+        subject.name, subject.key.tag, status, context, mayCount: true, recency)
+    }
+    guard let expiry = known.countedExpiry, let check = known.check else { return nil }
+    promptReads.wrappingAdd(1, ordering: .relaxed)
+    if let lag = known.lag { planDrain(within: .nanoseconds(lag)) }
+    return FoundValue(
+      descriptor: nil, byteCount: bytes.count, lastAccess: status.lastAccess, bytes: bytes,
+      extendedData: [], expiry: expiry, lifetime: check.lifetime, generation: context.generation)
+  }
+
+  /// Counts a miss of a name without a file, unless the index has it.
+  fileprivate func countPromptMiss(_ name: EntryName) -> Bool {
+    let isAbsent = withState { state in
+      if state.catalog.index.contains(name) { return false }
+      state.countAbsent(name)
+      return true
+    }
+    if isAbsent { promptReads.wrappingAdd(1, ordering: .relaxed) }
+    return isAbsent
+  }
+}

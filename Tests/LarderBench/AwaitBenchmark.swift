@@ -1,0 +1,109 @@
+import Larder
+
+/// Asynchronous calls beside the synchronous ones that do the same work, in turns.
+enum AwaitBenchmark {
+  static let usage = """
+    usage: LarderBench await [DIR] [--rounds N]
+
+      Microseconds a call, medians of rounds: synchronous, awaited, awaited by 32 tasks.
+      DIR is made anew and removed; the default is in TMPDIR.
+    """
+
+  /// Runs the benchmark with the arguments that follow its name.
+  static func run(arguments: [String]) async throws {
+    var rest = arguments[...]
+    var (directory, rounds) = (ReplaySubject.temporaryDirectory(), 15)
+    while let argument = rest.popFirst() {
+      if argument == "--rounds" {
+        rounds = try ByteSize.parse(rest.popFirst())
+      } else if argument.hasPrefix("-") {
+        throw UsageError()
+      } else {
+        directory = argument
+      }
+    }
+    var configuration = DiskCache.Configuration(sizeLimit: nil)
+    configuration.recencyGranularity = .seconds(3600)
+    let disk = try DiskCache(directory: directory, configuration: configuration)
+    for number in 0..<count { try store(disk, number) }
+    // The first read checks the content, and the first miss tells the kernel of the name.
+    try warm(disk)
+    print("us a call            sync   await  32 tasks   await/sync  32/sync")
+    try await compare("hit", rounds, { try disk.value(forKey: "\($0)") != nil }) {
+      try await disk.value(forKey: "\($0)") != nil
+    }
+    try await compare("miss", rounds, { try disk.value(forKey: "-\($0)") == nil }) {
+      try await disk.value(forKey: "-\($0)") == nil
+    }
+    try await compare("contains", rounds, { try disk.contains("\($0)") }) {
+      try await disk.contains("\($0)")
+    }
+    try await compare("store", rounds, { try store(disk, $0) }) {
+      try await disk.store(bytes, forKey: "\($0)") == .stored
+    }
+    let statistics = disk.statistics
+    print("reads here \(statistics.promptReads), on other threads \(statistics.switchedReads)")
+    try await disk.removeAll()
+    try await disk.close()
+  }
+
+  private static let count = 500
+  private static let bytes = [UInt8](repeating: 7, count: 1024)
+
+  private static func warm(_ disk: DiskCache) throws {
+    for number in 0..<count {
+      _ = try disk.value(forKey: "\(number)")
+      _ = try disk.value(forKey: "-\(number)")
+    }
+  }
+
+  @discardableResult
+  private static func store(_ disk: DiskCache, _ number: Int) throws -> Bool {
+    try disk.store(bytes, forKey: "\(number)") == .stored
+  }
+
+  /// Prints the medians of a call in its three forms, which take turns.
+  private static func compare(
+    _ name: String, _ rounds: Int, _ call: (Int) throws -> Bool,
+    _ awaited: @escaping @Sendable (Int) async throws -> Bool
+  ) async throws {
+    var times: [[Double]] = [[], [], []]
+    for _ in 0..<rounds {
+      times[0].append(try time { for number in 0..<count where try !call(number) { fail() } })
+      times[1].append(
+        try await time { for number in 0..<count where try await !awaited(number) { fail() } })
+      times[2].append(
+        try await time {
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<32 {
+              group.addTask {
+                for number in stride(from: task, to: count, by: 32) where try await !awaited(number)
+                {
+                  fail()
+                }
+              }
+            }
+            try await group.waitForAll()
+          }
+        })
+    }
+    let medians = times.map { $0.sorted()[$0.count / 2] }
+    let ratios = medians.dropFirst().map { ($0 / medians[0]).rounded(to: 2) }
+    let columns = medians.map { $0.rounded(to: 2) }
+    print("\(name)  \(columns.joined(separator: "  "))   \(ratios.joined(separator: "  "))")
+  }
+
+  private static func fail() { fatalError("a call gave the wrong answer") }
+
+  private static func time(_ body: () throws -> Void) rethrows -> Double {
+    let start = ContinuousClock.now
+    try body()
+    return (ContinuousClock.now - start) / .microseconds(count)
+  }
+
+  private static func time(_ body: () async throws -> Void) async rethrows -> Double {
+    let start = ContinuousClock.now
+    try await body()
+    return (ContinuousClock.now - start) / .microseconds(count)
+  }
+}
