@@ -6,9 +6,18 @@ import Synchronization
 
 switch CommandLine.arguments.dropFirst().first {
 case "frozen": try await Frozen(CommandLine.arguments[2], CommandLine.arguments[3]).run()
+case "prompt-frozen":
+  try await Prompt(CommandLine.arguments[2]).frozen(CommandLine.arguments[3])
+case "prompt-cold":
+  let prompt = try Prompt(CommandLine.arguments[2])
+  try await prompt.cold(droppingNames: false)
+  try await prompt.cold(droppingNames: true)
 case "idle": try idle(CommandLine.arguments[2])
 case "no-threads": try noThreads(CommandLine.arguments[2], CommandLine.arguments[3])
-default: fail("usage: HungDisk frozen MOUNT HEALTHY | idle HEALTHY | no-threads GROUP HEALTHY")
+default:
+  fail(
+    "usage: HungDisk frozen MOUNT HEALTHY | prompt-frozen DIR BELOW | prompt-cold DIR | idle HEALTHY "
+      + "| no-threads GROUP HEALTHY")
 }
 exit(isWrong.load(ordering: .relaxed) ? 1 : 0)
 

@@ -1,4 +1,6 @@
 import Larder
+import LarderSystem
+import Synchronization
 
 /// Asynchronous calls beside the synchronous ones that do the same work, in turns.
 enum AwaitBenchmark {
@@ -41,6 +43,7 @@ enum AwaitBenchmark {
     try await compare("store", rounds, { try store(disk, $0) }) {
       try await disk.store(bytes, forKey: "\($0)") == .stored
     }
+    print("futex round trip  \(try roundTrip().rounded(to: 2))")
     let statistics = disk.statistics
     print("reads here \(statistics.promptReads), on other threads \(statistics.switchedReads)")
     try await disk.removeAll()
@@ -49,6 +52,18 @@ enum AwaitBenchmark {
 
   private static let count = 500
   private static let bytes = [UInt8](repeating: 7, count: 1024)
+
+  /// Returns the microseconds in which another thread is woken and wakes this one.
+  private static func roundTrip() throws -> Double {
+    let (there, back) = (Wakeup(), Wakeup())
+    try startThread { for number in 1...count { there.wait(for: number); back.signal() } }
+    return time {
+      for number in 1...count {
+        there.signal()
+        back.wait(for: number)
+      }
+    }
+  }
 
   private static func warm(_ disk: DiskCache) throws {
     for number in 0..<count {
@@ -105,5 +120,24 @@ enum AwaitBenchmark {
     let start = ContinuousClock.now
     try await body()
     return (ContinuousClock.now - start) / .microseconds(count)
+  }
+}
+
+/// A number of signals, at which a thread sleeps until there are so many.
+private final class Wakeup: Sendable {
+  private let signals = Atomic<Int>(0)
+  private let event = EventCount()
+
+  func signal() {
+    signals.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    event.signal()
+  }
+
+  func wait(for number: Int) {
+    while true {
+      let ticket = event.ticket()
+      if signals.load(ordering: .sequentiallyConsistent) >= number { return }
+      event.wait(ticket)
+    }
   }
 }
