@@ -54,6 +54,7 @@ extension Cache {
 
   /// Whether a read would find a value. Does not count as a use.
   public func contains(_ key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
+    try disk.checkUsable("contains")
     let key = key.cacheKey
     if !disk.isStrict {
       if memory.contains(key) { return true }

@@ -95,7 +95,6 @@ extension Cache {
       // The load was given up, so its value is not wanted.
     } catch {
       flights.count { $0.unstored += 1 }
-      if let errno = error.errno { disk.engine.noteUpkeepFailure(errno) }
     }
   }
 

@@ -48,7 +48,7 @@ package struct LargerLimits: Sendable {
   /// Notes that an entry was evicted.
   package mutating func note(_ digest: UInt64, byteCount: UInt64, expiry: Timestamp) {
     forget(digest)
-    if evicted.count == Self.most { thin() }
+    if evicted.count >= Self.most { thin() }
     append(Evicted(digest: digest, byteCount: Double(byteCount), expiry: expiry)) { _ in true }
   }
 
@@ -94,7 +94,10 @@ package struct LargerLimits: Sendable {
     beside entries: (byteCount: UInt64, count: Int), limits: (byteCount: Int?, count: Int?),
     share: Double
   ) {
-    if numbers.isEmpty { return }
+    if numbers.isEmpty {
+      weight = 1
+      return
+    }
     let entries = SIMD2(Double(entries.byteCount), Double(entries.count))
     let limits = SIMD2(
       limits.byteCount.map(Double.init) ?? .infinity, limits.count.map(Double.init) ?? .infinity)

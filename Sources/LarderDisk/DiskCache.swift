@@ -23,6 +23,9 @@ public final class DiskCache: Sendable {
   public let configuration: Configuration
   /// The threads of asynchronous operations.
   package let executor: IOExecutor
+  /// The threads of asynchronous operations, as the preference of a task that makes many
+  /// synchronous calls and must not block Swift's pool meanwhile.
+  public var taskExecutor: any TaskExecutor { executor }
   /// The threads of the callers' closures, apart from those that answer other calls, because a
   /// closure can take long: it may copy a file to a slow socket.
   package let lending = IOExecutor(threadLimit: 1_000)

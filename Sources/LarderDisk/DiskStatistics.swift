@@ -62,7 +62,7 @@ public struct DiskStatistics: Sendable, Hashable {
   /// Asynchronous reads of values that needed no other thread, because nothing had to wait for the
   /// disk.
   public internal(set) var promptReads = 0
-  /// Asynchronous reads of values that one of the cache's threads made.
+  /// Asynchronous reads of values that tried so in vain, and that one of the cache's threads made.
   public internal(set) var switchedReads = 0
   /// Errors thrown to callers, by error number. Errors that did not come from the system, such as
   /// `.closed`, have no number and are not counted.
@@ -152,9 +152,11 @@ extension DiskStatistics {
 extension EngineState {
   /// Counts how long ago an entry was used that was evicted, and what larger limits would keep.
   mutating func count(
-    evicted entry: IndexedEntry, at now: Timestamp, _ measure: DiskCache.SizeMeasure
+    evicted entry: IndexedEntry, by plan: TrimPlan, at now: Timestamp,
+    _ measure: DiskCache.SizeMeasure
   ) {
     counters.evictionAge = max(.zero, now.duration(since: entry.lastAccess))
+    guard plan.isForLimit else { return }
     let byteCount = measure == .bytes ? entry.byteCount : entry.allocatedByteCount
     catalog.larger.note(entry.name.shortHash, byteCount: byteCount, expiry: entry.expiry)
   }

@@ -16,8 +16,8 @@ case "idle": try idle(CommandLine.arguments[2])
 case "no-threads": try noThreads(CommandLine.arguments[2], CommandLine.arguments[3])
 default:
   fail(
-    "usage: HungDisk frozen MOUNT HEALTHY | prompt-frozen DIR BELOW | prompt-cold DIR | idle HEALTHY "
-      + "| no-threads GROUP HEALTHY")
+    "usage: HungDisk frozen MOUNT HEALTHY | prompt-frozen DIR BELOW | prompt-cold DIR | "
+      + "idle HEALTHY | no-threads GROUP HEALTHY")
 }
 exit(isWrong.load(ordering: .relaxed) ? 1 : 0)
 

@@ -326,7 +326,8 @@ package final class DirectoryLocation: Sendable {
 
   /// Whether some thread has to check the path.
   var mustCheck: Bool {
-    MonotonicTime.coarse.nanoseconds - lastCheck.load(ordering: .relaxed) >= 1_000_000_000
+    isAstray.load(ordering: .relaxed)
+      || MonotonicTime.coarse.nanoseconds - lastCheck.load(ordering: .relaxed) >= 1_000_000_000
   }
 
   /// Whether this thread has to check the path: one thread a second has to, and every urgent one.

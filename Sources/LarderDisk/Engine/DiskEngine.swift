@@ -40,6 +40,8 @@ package final class DiskEngine: Sendable {
   /// The asynchronous reads that their callers' threads and those of caches answered.
   let promptReads = Atomic<Int>(0)
   let switchedReads = Atomic<Int>(0)
+  /// The attempts of callers' threads, of which now and then one lets other tasks run first.
+  let promptTurns = Atomic<Int>(0)
   private let forkCount = ProcessIdentity.forkCount
   /// Whether the clock is the caller's.
   private let hasOwnClock: Bool

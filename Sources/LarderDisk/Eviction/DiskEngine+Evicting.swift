@@ -127,8 +127,8 @@ extension DiskEngine {
         let name = last.victim.entry.name
         state.settle(evicted: last.victim, since: last.epoch, last.outcome, at: now)
         state.counters.evictionTime += last.duration
-        if last.outcome.isRemoved, last.victim.cause == .evicted {
-          state.count(evicted: last.victim.entry, at: now, configuration.sizeMeasure)
+        if last.outcome.isRemoved, last.victim.cause == .evicted, last.epoch == state.epoch {
+          state.count(evicted: last.victim.entry, by: run.plan, at: now, configuration.sizeMeasure)
         }
         // The change ends here and not when the file is gone. Otherwise an event of a file that
         // takes the name in between would be compared with the victim's, and be ignored.
@@ -325,9 +325,9 @@ extension DiskEngine {
     return result
   }
 
-  /// Has sweeps spare entries for a time after their expiry, in whole seconds.
+  /// Has sweeps spare entries for a time after their expiry, in whole seconds, a day at most.
   package func spareExpired(for time: Duration) {
-    let seconds = min(time, ReadContext.anyStaleness).components.seconds
+    let seconds = min(time, .seconds(86_400)).components.seconds
     grace.max(time > .zero ? Int(seconds) + 1 : 0, ordering: .relaxed)
   }
 

@@ -257,6 +257,11 @@ package struct TrimPlan: Sendable {
   /// The cause that victims are counted with if they have not expired.
   var cause = RemovalCause.evicted
 
+  /// Whether it keeps a size or count limit, and is no caller's and not for free space.
+  var isForLimit: Bool {
+    lastUse == nil && byteCountToFree == 0 && (maximumSize != nil || maximumCount != nil)
+  }
+
   /// Sets the time without a use after which entries go. An entry that was used exactly so long ago
   /// goes, as one goes at exactly its expiry.
   ///

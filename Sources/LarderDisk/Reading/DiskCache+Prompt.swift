@@ -33,27 +33,19 @@ extension DiskCache {
     _ subject: Subject, extending: ExpirationExtending? = nil
   ) async throws(CacheError) -> PromptAnswer {
     try await preparePrompt("value")
-    let generation = engine.generations.snapshot(of: subject.name)
-    guard mayBePrompt, engine.configuration.recencyGranularity > .zero else { return switched() }
+    let (generation, handle) = (
+      engine.generations.snapshot(of: subject.name), engine.location.handle
+    )
+    guard mayBePrompt(handle), engine.configuration.recencyGranularity > .zero else {
+      return switched()
+    }
     let context = ReadContext(
       generation: generation, extending: extending ?? configuration.extending, now: engine.now,
       staleness: .zero)
-    let handle = engine.location.handle
     do throws(Errno) {
       let file = try handle.openPromptly(subject.name.fileName)
-      var found: FoundValue?
-      let status = try file.status()
-      if status.byteCount <= Self.promptByteCount,
-        engine.reader.trust.missReason(for: status, pending: nil, now: context.now) == nil
-      {
-        let bytes = try file.readPromptly(Int(status.byteCount), in: handle)
-        // What was written to in place meanwhile is checked anew.
-        let isSame = try file.status().change == status.change
-        if isSame, bytes.count == Int(status.byteCount), !mayHaveNewer(subject, since: generation) {
-          found = engine.countPrompt(bytes, status, subject, context)
-        }
-      }
-      close(file, of: generation)
+      let found = read(file, in: handle, subject, context)
+      if found == nil || !engine.generations.isCurrent(generation) { closeAside(file) }
       if let found { return .found(found) }
     } catch .noSuchFile {
       if !mayHaveNewer(subject, since: generation), engine.countPromptMiss(subject.name) {
@@ -65,33 +57,58 @@ extension DiskCache {
     return switched()
   }
 
-  /// Whether a read would find a value, if that shows without waiting for the device; else nil.
-  package func promptContains(_ subject: Subject) async throws(CacheError) -> Bool? {
-    try await preparePrompt("contains")
-    let (now, generation) = (engine.now, engine.generations.snapshot(of: subject.name))
-    guard mayBePrompt else { return nil }
+  /// Reads a file and counts the hit, if it is verified and all of it is in memory.
+  private func read(
+    _ file: borrowing FileDescriptor, in handle: DirectoryHandle, _ subject: Subject,
+    _ context: ReadContext
+  ) -> FoundValue? {
     do throws(Errno) {
-      let file = try engine.location.handle.openPromptly(subject.name.fileName, forStatusOnly: true)
       let status = try file.status()
-      close(file, of: generation)
-      let isVerified = engine.withState {
-        $0.catalog.index.verified(
-          subject.name, inode: status.inode, changeTime: status.change, keyTag: subject.key.tag)
-          != nil
-      }
-      guard isVerified, engine.missReason(for: status, of: subject.name, at: now) == nil,
-        !mayHaveNewer(subject, since: generation)
+      guard status.byteCount <= Self.promptByteCount,
+        engine.reader.trust.missReason(for: status, pending: nil, now: context.now) == nil
       else { return nil }
-      return true
+      let bytes = try file.readPromptly(Int(status.byteCount), in: handle)
+      // What was written to in place meanwhile is checked anew.
+      let isSame = try file.status().change == status.change
+      guard isSame, bytes.count == Int(status.byteCount),
+        !mayHaveNewer(subject, since: context.generation)
+      else { return nil }
+      return engine.countPrompt(bytes, status, subject, context)
     } catch {
       return nil
     }
   }
 
-  /// Closes a file that was opened after a snapshot. If it may have lost its name since, closing it
-  /// deletes it, which can take long.
-  private func close(_ file: consuming FileDescriptor, of snapshot: EntryGenerations.Snapshot?) {
-    if !engine.generations.isCurrent(snapshot) { file.closeAside(on: engine.threads) }
+  /// Whether a read would find a value, if that shows without waiting for the device; else nil.
+  package func promptContains(_ subject: Subject) async throws(CacheError) -> Bool? {
+    try await preparePrompt("contains")
+    let (now, handle) = (engine.now, engine.location.handle)
+    let generation = engine.generations.snapshot(of: subject.name)
+    guard mayBePrompt(handle) else { return nil }
+    do throws(Errno) {
+      let file = try handle.openPromptly(subject.name.fileName, forStatusOnly: true)
+      let status = try? file.status()
+      let isThere = status.map { isVerified($0, subject, at: now) } ?? false
+      if !isThere || !engine.generations.isCurrent(generation) { closeAside(file) }
+      return isThere && !mayHaveNewer(subject, since: generation) ? true : nil
+    } catch {
+      return nil
+    }
+  }
+
+  private func isVerified(_ status: FileStatus, _ subject: Subject, at now: Timestamp) -> Bool {
+    let isVerified = engine.withState {
+      $0.catalog.index.verified(
+        subject.name, inode: status.inode, changeTime: status.change, keyTag: subject.key.tag)
+        != nil
+    }
+    return isVerified && engine.missReason(for: status, of: subject.name, at: now) == nil
+  }
+
+  /// Has another thread close a file: one that may have lost its name is deleted then, and one that
+  /// is being written is sent to the disk, both of which can take long.
+  private func closeAside(_ file: consuming FileDescriptor) {
+    file.closeAside(on: engine.threads)
   }
 
   private func mayHaveNewer(
@@ -104,11 +121,12 @@ extension DiskCache {
   private func preparePrompt(_ operation: String) async throws(CacheError) {
     try checkUsable(operation)
     if Task.isCancelled { throw CacheError(.cancelled, operation: operation) }
-    if engine.promptReads.load(ordering: .relaxed) & 127 == 127 { await Task.yield() }
+    let turn = engine.promptTurns.wrappingAdd(1, ordering: .relaxed).oldValue
+    if turn & 127 == 127 { await Task.yield() }
   }
 
-  private var mayBePrompt: Bool {
-    engine.location.handle.isPrompt && !engine.location.mustCheck && !engine.finds { _ in true }
+  private func mayBePrompt(_ handle: DirectoryHandle) -> Bool {
+    handle.isPrompt && !engine.location.mustCheck && !engine.finds { _ in true }
       && behind?.mayHoldValues != true
   }
 

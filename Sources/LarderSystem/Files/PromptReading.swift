@@ -26,20 +26,23 @@ extension DirectoryHandle {
   private var promptness: Promptness {
     let known = Promptness(rawValue: promptMark.load(ordering: .relaxed)) ?? .never
     if known != .unknown { return known }
-    let found = probe()
+    guard let found = probe() else { return .never }
     promptMark.store(found.rawValue, ordering: .relaxed)
     return found
   }
 
-  private func probe() -> Promptness {
+  /// Tries the calls; returns nil if they failed for a reason that can pass.
+  private func probe() -> Promptness? {
     switch fileSystem.name {
     case "tmpfs": return SystemEnvironment.maySwap ? .never : .always
     case "ext4", "xfs", "btrfs":
       do throws(Errno) {
         _ = try openCached(FileName("."), OpenMode.directory.flags).cachedPageCount(of: 1)
         return .byFlags
-      } catch {
+      } catch .noSuchSystemCall, .notPermitted, .permissionDenied, .invalidArgument, .notSupported {
         return .never
+      } catch {
+        return nil
       }
     default: return .never
     }

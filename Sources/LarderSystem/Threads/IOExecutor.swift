@@ -84,6 +84,13 @@ package final class IOExecutor: Sendable {
   }
 }
 
+extension IOExecutor: TaskExecutor {
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    submit { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
+
 extension IOExecutor.State {
   mutating func takeJob(endsThread: Bool) -> Job? {
     guard firstReady < ready.count else {

@@ -139,3 +139,12 @@ func removeGroup(
   try await images.store(large, forKey: CacheKey(url, variant: "large"))
   try await images.removeVariants(of: url)  // removes both, and the value of url itself
 }
+
+func findMany(_ pages: Cache<String>, keys: [String]) async throws -> [String] {
+  let disk = pages.disk
+  let task = Task(executorPreference: disk.taskExecutor) {
+    try keys.filter { try disk.contains($0) }
+  }
+  let there = try await task.value
+  return there
+}

@@ -113,9 +113,9 @@ func watchMemory(
 }
 
 func askWhetherALargerLimitHelps(_ pages: Cache<String>) async throws {
-  let disk = pages.statistics.disk
-  print("\(disk.missCount) misses, \(disk.moreHitsAtDoubleLimit) less with twice the limits")
-  if let age = disk.evictionAge { print("gone after \(age) without a use") }
+  let now = pages.statistics
+  print("\(now.missCount) misses, \(now.disk.moreHitsAtDoubleLimit) less with twice the limits")
+  if let age = now.disk.evictionAge { print("gone after \(age) without a use") }
 }
 
 func touchValue(_ pages: Cache<String>, url: String) async throws {

@@ -56,6 +56,16 @@ extension `Loading with options` {
     #expect(try await cache.disk.count() == 0)
   }
 
+  @Test func `a load that asks for a year keeps sweeps from no more than a day`() async throws {
+    let options = LoadOptions.staleIfFailing(.seconds(31_536_000))
+    try cache.storeNow("other", forKey: "other", expiration: .seconds(1))
+    _ = try await cache.value(forKey: "key", expiration: .seconds(1), options: options) { "value" }
+    #expect(try await cache.disk.count() == 2)
+    clock.advance(by: .seconds(2 * 86_400))
+    cache.disk.engine.sweep()
+    #expect(try await cache.disk.count() == 0)
+  }
+
   @Test func `an expired value is served while one task loads a fresh one`() async throws {
     let options = LoadOptions.staleWhileRevalidating(.seconds(30))
     try cache.storeNow("old", forKey: "key", expiration: .seconds(10))

@@ -232,10 +232,47 @@ extension `A read without a switch of threads` {
   }
 
   @Test func `of a closed cache throws`() async throws {
+    let cache = try scene.open(.bytes) { $0.disk.extending = .lifetime }
     try await disk.close()
-    await #expect { try await disk.value(forKey: "key") } throws: {
-      ($0 as? CacheError)?.code == .closed
+    try await cache.close()
+    for call in [
+      { _ = try await disk.value(forKey: "key") }, { _ = try await disk.contains("key") },
+      { _ = try await cache.value(forKey: "key") }, { _ = try await cache.contains("key") },
+    ] as [() async throws -> Void] {
+      await #expect { try await call() } throws: { ($0 as? CacheError)?.code == .closed }
     }
+  }
+
+  @Test(.enabled(if: PromptGround.hasFlags))
+  func `is tried again after a lack of descriptors`() async throws {
+    let scene = try DiskScene()
+    let disk = try scene.open(PromptGround.showDisk)
+    try disk.storeNow([1], forKey: "key")
+    scene.faults.plan(.errno(.tooManyOpenFiles), for: .openat2)
+    #expect(try await disk.value(forKey: "key") == [1])
+    #expect(counts(disk) == [0, 1])
+    scene.faults.reset()
+    #expect(disk.engine.location.handle.isPrompt)
+    scene.faults.plan(.errno(.noSuchSystemCall), for: .openat2)
+    #expect(try await disk.value(forKey: "key") == [1])
+  }
+
+  @Test func `is none of a directory that was moved away`() async throws {
+    let scene = try DiskScene()
+    let disk = try scene.open { $0.coherence = .events }
+    try disk.storeNow([1], forKey: "key")
+    _ = disk.engine.catchUp()
+    disk.engine.startWatching()
+    try FileManager.default.moveItem(atPath: scene.path, toPath: scene.path + "-aside")
+    try eventually("the move to be known") {
+      _ = disk.engine.catchUp()
+      return disk.engine.isAstray
+    }
+    try FileManager.default.createDirectory(
+      atPath: scene.path, withIntermediateDirectories: false,
+      attributes: [.posixPermissions: 0o700])
+    #expect(try await !disk.contains("key"))
+    #expect(try await disk.value(forKey: "key") == nil)
   }
 
   @Test func `is no read of a value that waits to be written`() async throws {

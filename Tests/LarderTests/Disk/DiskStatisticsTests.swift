@@ -120,13 +120,17 @@ struct DiskStatisticsTests {
     Row(
       counter: "moreHitsAtDoubleLimit",
       event: {
-        try $1.trim(toCount: 0)
+        _ = try $1.count()
+        try $1.store([UInt8](repeating: 0, count: 98), forKey: "other")
+        try $1.flush()
         _ = try $1.value(forKey: "key")
       }, value: { $0.moreHitsAtDoubleLimit }),
     Row(
       counter: "moreHitsAtFourfoldLimit",
       event: {
-        try $1.trim(toCount: 0)
+        _ = try $1.count()
+        try $1.store([UInt8](repeating: 0, count: 98), forKey: "other")
+        try $1.flush()
         _ = try $1.value(forKey: "key")
       }, value: { $0.moreHitsAtFourfoldLimit }),
     Row(

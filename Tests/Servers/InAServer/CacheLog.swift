@@ -22,7 +22,9 @@ struct CacheLog: Service {
       let now = disk.statistics
       let failures = now.errors.merging(now.upkeepFailures) { $0 + $1 }
       if failures != known {
-        logger.warning("the disk failed", metadata: ["failures": "\(failures)"])
+        logger.warning(
+          "the disk failed",
+          metadata: ["directory": "\(disk.directory)", "failures": "\(failures)"])
       }
       known = failures
       try await Task.sleep(for: interval)
@@ -36,8 +38,8 @@ struct CacheLog: Service {
       logger.log(
         level: level, "a value left the cache",
         metadata: [
-          "name": "\(removal.name)", "cause": "\(removal.cause)",
-          "unseen": "\(removal.missedCount)",
+          "directory": "\(disk.directory)", "name": "\(removal.name)",
+          "cause": "\(removal.cause)", "unseen": "\(removal.missedCount)",
         ])
     }
   }

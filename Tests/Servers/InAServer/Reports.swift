@@ -15,6 +15,16 @@ func addReports(to router: Router<BasicRequestContext>, _ reports: Cache<Report>
   }
 }
 
+// The route of sessions.
+func addVisits(to router: Router<BasicRequestContext>, _ persist: DiskPersistDriver) {
+  router.get("/visits/:user") { _, context in
+    let key = "visits/\(try context.parameters.require("user"))"
+    let count = try await persist.get(key: key, as: Int.self) ?? 0
+    try await persist.set(key: key, value: count + 1, expires: .seconds(3600))
+    return "\(count + 1)"
+  }
+}
+
 func makeReport(_ id: String) async throws -> Report {
   try await Task.sleep(for: .milliseconds(200))
   return Report(text: "\(id) at \(ContinuousClock.now)")

@@ -152,6 +152,23 @@ extension CooperativePoolTests {
     #expect(try scene.names.allSatisfy { !$0.hasPrefix(".larder") })
   }
 
+  @Test func `a task that prefers the cache's threads runs on as many as there are`() async throws {
+    let scene = try DiskScene()
+    let disk = try scene.open { $0.threadCount = 2 }
+    let counts = Shared((running: 0, most: 0))
+    let tasks = (0..<8).map { number in
+      Task(executorPreference: disk.taskExecutor) {
+        counts.change { $0 = ($0.running + 1, max($0.most, $0.running + 1)) }
+        usleep(2_000)
+        counts.change { $0.running -= 1 }
+        await Task.yield()
+        return try await disk.contains("\(number)")
+      }
+    }
+    for task in tasks { #expect(try await !task.value) }
+    #expect((1...2).contains(counts.value.most))
+  }
+
   @Test func `a lent file is closed by the cache's threads`() async {
     await #expect(processExitsWith: .success) {
       let scene = try DiskScene()

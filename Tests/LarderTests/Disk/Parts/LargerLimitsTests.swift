@@ -153,6 +153,14 @@ extension `Hits that larger limits would have had` {
     #expect(cache.statistics.moreHitsAtFourfoldLimit == 0)
   }
 
+  @Test func `what a caller trims, no larger limit would keep`() throws {
+    let (scene, cache) = try scene()
+    try cache.trim(toCount: 0)
+    #expect(try cache.value(forKey: "4") == nil)
+    #expect(cache.statistics.moreHitsAtFourfoldLimit == 0)
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `a load counts once`() async throws {
     let scene = try DiskScene()
     let cache = try scene.open(.bytes) {

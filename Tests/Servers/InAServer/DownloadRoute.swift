@@ -1,0 +1,19 @@
+// The route of the guide InAServer for large files.
+import Hummingbird
+import Larder
+import NIOCore
+
+func addDownloads(to router: Router<BasicRequestContext>, _ downloads: Downloads) {
+  router.get("/files/:name") { _, context in
+    let url = "http://origin.example/\(try context.parameters.require("name"))"
+    // Loads it if it is not there, so that an error of the origin is one of the response.
+    let byteCount = try await downloads.withFile(of: url) { $0.byteCount }
+    let body = ResponseBody(contentLength: byteCount) { writer in
+      try await downloads.withFile(of: url) { file in
+        for try await piece in file { try await writer.write(ByteBuffer(bytes: piece)) }
+      }
+      try await writer.finish(nil)
+    }
+    return Response(status: .ok, body: body)
+  }
+}
