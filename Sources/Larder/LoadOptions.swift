@@ -64,7 +64,7 @@ extension LoadOptions {
   ///
   /// From the first such request on that memory does not answer, sweeps of this process spare
   /// expired entries for as long, a day at most; those of others, and longer, only by
-  /// `expiredGrace`. If a refresh takes longer than this time and longer than 60 s, the next request
+  /// `expiredGrace`. If a refresh takes longer than this and longer than 60 s, the next request
   /// cancels it and starts another. Once a caller waits for the refresh, it is cancelled with its
   /// last caller, like any load.
   public static func staleWhileRevalidating(_ time: Duration) -> LoadOptions {
