@@ -80,7 +80,8 @@ extension Call {
       style.bold(title.truncated(toWidth: room.columns)),
       "\(spread.count.counted("entry")), \(size)".truncated(toWidth: room.columns),
     ]
-    lines += (note?.wrapped(toWidth: room.columns) ?? []) + [""]
+    let notes = note?.wrapped(toWidth: room.columns) ?? []
+    lines += notes.map { $0.truncated(toWidth: room.columns) } + [""]
     let histograms = histograms(spread, columns: room.columns)
     let rest = room.lines - lines.count - histograms.count - 3
     // Without room for both, the largest are more useful.

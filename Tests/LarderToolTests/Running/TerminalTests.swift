@@ -84,12 +84,15 @@ struct `On a terminal` {
     let cache = try DiskCache(directory: scene.root.path + "/c")
     let call = Call(arguments: Arguments(), console: Console().plain)
     let entries = Array(repeating: try cache.entries(), count: 20).flatMap(\.self)
-    let lines = call.liveLines(
-      entries, cache.directory, at: WallClock.system.now(), in: (columns, height))
+    func live(_ note: String?) -> [String] {
+      call.liveLines(
+        entries, cache.directory, note, at: WallClock.system.now(), in: (columns, height))
+    }
+    let (lines, noted) = (live(nil), live(String(repeating: "evicted and stored ", count: 8)))
     let ledger = WatchLedger(entries, at: WallClock.system.now())
     let watched = WatchScreen(directory: cache.directory, limit: 1000, console: call.console)
       .lines(ledger, columns: columns, height)
-    for lines in [lines, watched] {
+    for lines in [lines, noted, watched] {
       #expect(lines.count <= height && lines.allSatisfy { $0.visibleWidth <= columns })
       #expect(columns < 34 || height < 10 || lines.last?.contains("q ends") == true)
     }
