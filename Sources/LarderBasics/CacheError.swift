@@ -111,7 +111,7 @@ extension CacheError.Code {
         + "allow it in the configuration"
     case .permissionDenied: "the permissions do not allow it; check owner and mode"
     case .noSpace: "the file system is full or the quota used up; free some or lower the limit"
-    case .readOnly: "this cache or its file system is read-only; open it for writing"
+    case .readOnly: "this cache or its file system is read-only; open or mount it for writing"
     case .resourcesExhausted: "no more descriptors or memory; raise the limit or close some"
     case .configurationConflict:
       "the directory is open in this process with other limits, clock or mode; use the same"

@@ -6,7 +6,7 @@ import NIOCore
 func addDownloads(to router: Router<BasicRequestContext>, _ downloads: Downloads) {
   router.get("/files/:name") { _, context in
     let url = "http://origin.example/\(try context.parameters.require("name"))"
-    // Loads it if it is not there, so that an error of the origin is one of the response.
+    // Loads it if it is not there. If the origin fails, that throws before the response begins.
     let byteCount = try await downloads.withFile(of: url) { $0.byteCount }
     let body = ResponseBody(contentLength: byteCount) { writer in
       try await downloads.withFile(of: url) { file in
