@@ -128,7 +128,11 @@ extension Cache {
     guard let writer = start.writer else { return start.outcome }
     let outcome: StoreOutcome
     do {
-      try await load(writer)
+      do {
+        try await load(writer)
+      } catch let error as CacheError {
+        throw engine.counted(error)
+      }
       outcome = try await executor.run("store") { () throws(CacheError) in
         try engine.finish(writer)
       }

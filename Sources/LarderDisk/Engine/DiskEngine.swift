@@ -211,7 +211,7 @@ package final class DiskEngine: Sendable {
   }
 
   /// Counts an error that has a system error number, and returns it.
-  func counted(_ error: CacheError) -> CacheError {
+  package func counted(_ error: CacheError) -> CacheError {
     if let errno = error.errno { count { $0.errors[errno, default: 0] += 1 } }
     return error
   }

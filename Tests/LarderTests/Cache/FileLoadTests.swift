@@ -29,6 +29,16 @@ struct `A load of a file` {
 }
 
 extension `A load of a file` {
+  @Test func `that finds the disk full is counted once as an error`() async throws {
+    let scene = try DiskScene()
+    let cache = try scene.open(.bytes)
+    scene.faults.plan(.errno(.noSpace), for: .write, onwards: true)
+    await #expect(throws: CacheError.self) {
+      try await cache.withFile(forKey: "key", { $0.byteCount }) { try await $0.write([1]) }
+    }
+    #expect(cache.statistics.disk.errors == [.noSpace: 1])
+  }
+
   @Test func `runs once, and lends the file to all who wait`() async throws {
     let (cache, gate, loads) = (cache, AsyncGate(), Counter())
     let tasks = (0..<20).map { _ in

@@ -62,19 +62,36 @@ extension `A read without a switch of threads` {
     [disk.statistics.promptReads, disk.statistics.switchedReads]
   }
 
+  /// Returns the reads here and on other threads that a call makes. It is repeated if it takes so
+  /// long that a thread had to check the directory's path.
+  private func reads(_ disk: DiskCache, of call: () async throws -> Void) async throws -> [Int] {
+    while true {
+      disk.engine.followReplacement(isUrgent: true)
+      let (start, before) = (MonotonicTime.now, counts(disk))
+      try await call()
+      let reads = zip(counts(disk), before).map { $0 - $1 }
+      if MonotonicTime.now.duration(since: start) < .milliseconds(900) { return reads }
+    }
+  }
+
   @Test func `is a hit on what this process has verified, and a miss of what it knows not`()
     async throws
   {
     try disk.storeNow([1, 2], forKey: "key")
     // A store has verified what it wrote.
-    #expect(try await disk.value(forKey: "key") == [1, 2])
-    #expect(counts(disk) == [1, 0])
+    let hit = try await reads(disk) {
+      let value = try await disk.value(forKey: "key")
+      #expect(value == [1, 2])
+    }
+    #expect(hit == [1, 0])
     // The kernel learns here that there is no such name.
     #expect(try await disk.value(forKey: "other") == nil)
-    let before = counts(disk)
-    #expect(try await disk.value(forKey: "other") == nil)
-    #expect(counts(disk) == [before[0] + 1, before[1]])
-    #expect(disk.statistics.hits == 1 && disk.statistics.misses == [.absent: 2])
+    let miss = try await reads(disk) {
+      let value = try await disk.value(forKey: "other")
+      #expect(value == nil)
+    }
+    #expect(miss == [1, 0])
+    #expect(disk.statistics.hits >= 1 && disk.statistics.misses[.absent] ?? 0 >= 2)
     #expect(try await disk.contains("key"))
     #expect(try await !disk.contains("other"))
   }
@@ -84,8 +101,11 @@ extension `A read without a switch of threads` {
       try disk.storeNow([1], forKey: CacheKey(key), expiration: .seconds(3600))
     }
     scene.clock.advance(by: .seconds(1800))
-    #expect(try await disk.value(forKey: "a") == [1])
-    #expect(counts(disk) == [1, 0])
+    let hit = try await reads(disk) {
+      let value = try await disk.value(forKey: "a")
+      #expect(value == [1])
+    }
+    #expect(hit == [1, 0])
     #expect(try disk.namesByUse().last == disk.subject("a").name.description)
     try disk.trimNow(toCount: 1)
     #expect(try disk.containsNow("a"))
@@ -191,9 +211,12 @@ extension `A read without a switch of threads` {
     let (scene, disk) = try shownAsDisk()
     try disk.storeNow([1, 2], forKey: "key")
     scene.faults.plan(.errno(errno), for: call, onwards: true)
-    #expect(try await disk.value(forKey: "key") == [1, 2])
-    #expect(counts(disk) == [0, 1] && scene.faults.struckCount == 1)
-    #expect(disk.statistics.hits == 1 && disk.statistics.errors.isEmpty)
+    let read = try await reads(disk) {
+      let value = try await disk.value(forKey: "key")
+      #expect(value == [1, 2])
+    }
+    #expect(read == [0, 1] && scene.faults.struckCount >= 1)
+    #expect(disk.statistics.hits >= 1 && disk.statistics.errors.isEmpty)
   }
 
   @Test(.enabled(if: PromptGround.hasFlags))
@@ -201,8 +224,11 @@ extension `A read without a switch of threads` {
     let (scene, disk) = try shownAsDisk()
     try disk.storeNow([UInt8](repeating: 1, count: 60_000), forKey: "key")
     scene.faults.plan(.short(3), for: .cachestat, onwards: true)
-    #expect(try await disk.value(forKey: "key")?.count == 60_000)
-    #expect(scene.faults.count(of: .preadv2) == 0 && counts(disk) == [0, 1])
+    let read = try await reads(disk) {
+      let value = try await disk.value(forKey: "key")
+      #expect(value?.count == 60_000)
+    }
+    #expect(scene.faults.count(of: .preadv2) == 0 && read == [0, 1])
   }
 
   @Test(.enabled(if: PromptGround.hasFlags))
@@ -212,7 +238,10 @@ extension `A read without a switch of threads` {
     scene.faults.plan(
       .before { [disk] in _ = try? disk.removeNow("key") }, for: .cachestat)
     // Nil where the file system takes no flag of `preadv2`, and another thread looks again.
-    #expect(try await [nil, [1, 2]].contains(disk.value(forKey: "key")))
+    while scene.faults.struckCount == 0 {
+      let value = try await disk.value(forKey: "key")
+      #expect(value == nil || value == [1, 2])
+    }
     #expect(try await disk.value(forKey: "key") == nil)
     let path = scene.file("key")
     try eventually("the file to be closed") {
@@ -289,13 +318,16 @@ extension `A read without a switch of threads` {
     let scene = try DiskScene()
     let cache = try scene.open(.bytes)
     try await cache.store([1], forKey: "key")
-    cache.memory.removeAll()
-    #expect(try await cache.value(forKey: "key") == [1])
-    #expect(cache.statistics.disk.promptReads == 1 && cache.memory.contains("key"))
+    let read = try await reads(cache.disk) {
+      cache.memory.removeAll()
+      let value = try await cache.value(forKey: "key")
+      #expect(value == [1])
+    }
+    #expect(read == [1, 0] && cache.memory.contains("key"))
     cache.memory.removeAll()
     #expect(try await cache.value(forKey: "key", options: .diskOnly) == [1])
     #expect(try await cache.contains("key") && !cache.memory.contains("key"))
-    #expect(cache.statistics.hitCount == 2)
+    #expect(cache.statistics.hitCount >= 2)
     #expect(try await cache.value(forKey: "other") { [2] } == [2])
     #expect(cache.statistics.missCount == 1)
     try await cache.close()
