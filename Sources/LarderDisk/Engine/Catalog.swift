@@ -24,6 +24,14 @@ struct Catalog: Sendable {
     return index.upsert(entry, order: order)
   }
 
+  /// Takes over the file of a neighbour's change. The next use here counts as later, even if the
+  /// clock stands still.
+  mutating func learn(_ entry: IndexedEntry) {
+    index.upsert(entry, order: .byLastAccess)
+    larger.forget(entry.name.shortHash)
+    uses.advance(to: entry.lastAccess)
+  }
+
   /// Forgets everything of a name whose file is gone.
   mutating func remove(_ name: EntryName) {
     uses.take(name)

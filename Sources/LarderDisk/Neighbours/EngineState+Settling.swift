@@ -109,10 +109,7 @@ extension EngineState {
       catalog.scans.hasMissedChanges = true
       return isOfScan ? [] : .isLearned
     case .changed(let entry):
-      catalog.index.upsert(entry, order: .byLastAccess)
-      catalog.larger.forget(name.shortHash)
-      // The next use here counts as later, even if the clock stands still.
-      catalog.uses.advance(to: entry.lastAccess)
+      catalog.learn(entry)
       // Memory alone may have a value, and after the first scan that of an evicted entry.
       return known == nil && isOfScan && !isScanned ? .forgets : .isLearned
     case .gone:

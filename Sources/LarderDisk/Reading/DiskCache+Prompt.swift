@@ -48,7 +48,10 @@ extension DiskCache {
       if found == nil || !engine.generations.isCurrent(generation) { closeAside(file) }
       if let found { return .found(found) }
     } catch .noSuchFile {
-      if !mayHaveNewer(subject, since: generation), engine.countPromptMiss(subject.name) {
+      if !mayHaveNewer(subject, since: generation),
+        engine.missesKnownAbsent(subject.name, generation, hasLooked: true)
+      {
+        engine.promptReads.wrappingAdd(1, ordering: .relaxed)
         return .missed
       }
     } catch {
@@ -73,7 +76,12 @@ extension DiskCache {
       guard isSame, bytes.count == Int(status.byteCount),
         !mayHaveNewer(subject, since: context.generation)
       else { return nil }
-      return engine.countPrompt(bytes, status, subject, context)
+      let known = engine.countIfVerified(subject, status, context, mayCount: true)
+      guard let expiry = known.countedExpiry, let check = known.check else { return nil }
+      engine.promptReads.wrappingAdd(1, ordering: .relaxed)
+      return FoundValue(
+        descriptor: nil, byteCount: bytes.count, lastAccess: status.lastAccess, bytes: bytes,
+        extendedData: [], expiry: expiry, lifetime: check.lifetime, generation: context.generation)
     } catch {
       return nil
     }
@@ -82,27 +90,34 @@ extension DiskCache {
   /// Whether a read would find a value, if that shows without waiting for the device; else nil.
   package func promptContains(_ subject: Subject) async throws(CacheError) -> Bool? {
     try await preparePrompt("contains")
-    let (now, handle) = (engine.now, engine.location.handle)
-    let generation = engine.generations.snapshot(of: subject.name)
+    let handle = engine.location.handle
+    let context = ReadContext(
+      generation: engine.generations.snapshot(of: subject.name), extending: .off, now: engine.now,
+      staleness: .zero)
     guard mayBePrompt(handle) else { return nil }
     do throws(Errno) {
       let file = try handle.openPromptly(subject.name.fileName, forStatusOnly: true)
-      let status = try? file.status()
-      let isThere = status.map { isVerified($0, subject, at: now) } ?? false
-      if !isThere || !engine.generations.isCurrent(generation) { closeAside(file) }
-      return isThere && !mayHaveNewer(subject, since: generation) ? true : nil
+      let isThere = isVerified(file, subject, context)
+      if !isThere || !engine.generations.isCurrent(context.generation) { closeAside(file) }
+      return isThere && !mayHaveNewer(subject, since: context.generation) ? true : nil
     } catch {
       return nil
     }
   }
 
-  private func isVerified(_ status: FileStatus, _ subject: Subject, at now: Timestamp) -> Bool {
-    let isVerified = engine.withState {
-      $0.catalog.index.verified(
-        subject.name, inode: status.inode, changeTime: status.change, keyTag: subject.key.tag)
-        != nil
+  /// Whether a file is known to be good and has not expired.
+  private func isVerified(
+    _ file: borrowing FileDescriptor, _ subject: Subject, _ context: ReadContext
+  ) -> Bool {
+    do throws(Errno) {
+      let status = try file.status()
+      let known = engine.countIfVerified(subject, status, context, mayCount: false)
+      let reason = engine.reader.trust.missReason(
+        for: status, pending: known.pendingExpiry, now: context.now)
+      return known.check != nil && reason == nil
+    } catch {
+      return false
     }
-    return isVerified && engine.missReason(for: status, of: subject.name, at: now) == nil
   }
 
   /// Has another thread close a file: one that may have lost its name is deleted then, and one that
@@ -133,34 +148,5 @@ extension DiskCache {
   private func switched() -> PromptAnswer {
     engine.switchedReads.wrappingAdd(1, ordering: .relaxed)
     return .unknown
-  }
-}
-
-extension DiskEngine {
-  /// Counts a hit on a file that was read, if it is verified and need not be stamped now.
-  fileprivate func countPrompt(
-    _ bytes: [UInt8], _ status: FileStatus, _ subject: Subject, _ context: ReadContext
-  ) -> FoundValue? {
-    let known = withState { [recency] in
-      $0.countIfVerified(
-        subject.name, subject.key.tag, status, context, mayCount: true, recency)
-    }
-    guard let expiry = known.countedExpiry, let check = known.check else { return nil }
-    promptReads.wrappingAdd(1, ordering: .relaxed)
-    if let lag = known.lag { planDrain(within: .nanoseconds(lag)) }
-    return FoundValue(
-      descriptor: nil, byteCount: bytes.count, lastAccess: status.lastAccess, bytes: bytes,
-      extendedData: [], expiry: expiry, lifetime: check.lifetime, generation: context.generation)
-  }
-
-  /// Counts a miss of a name without a file, unless the index has it.
-  fileprivate func countPromptMiss(_ name: EntryName) -> Bool {
-    let isAbsent = withState { state in
-      if state.catalog.index.contains(name) { return false }
-      state.countAbsent(name)
-      return true
-    }
-    if isAbsent { promptReads.wrappingAdd(1, ordering: .relaxed) }
-    return isAbsent
   }
 }

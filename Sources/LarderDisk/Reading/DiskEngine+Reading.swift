@@ -62,10 +62,8 @@ extension DiskEngine {
     // Once a second another directory at the path is followed.
     followReplacement()
     // Not while the name is being changed: a read may have found a new file that the index lacks.
-    if configuration.mode == .exclusive, let generation,
-      withState({
-        $0.missesKnownAbsent(subject.name, isCurrent: generations.isCurrent(generation))
-      })
+    if configuration.mode == .exclusive, generation != nil,
+      missesKnownAbsent(subject.name, generation)
     {
       return nil
     }
@@ -112,11 +110,7 @@ extension DiskEngine {
     var isWhole = bytes?.count == Int(status.byteCount)
     // What was written to in place meanwhile is checked anew.
     if isWhole, try descriptor.status().change != status.change { isWhole = false }
-    let keyTag = subject.key.tag
-    let known = withState { [recency, isWhole] state in
-      state.countIfVerified(subject.name, keyTag, status, context, mayCount: isWhole, recency)
-    }
-    if let lag = known.lag { planDrain(within: .nanoseconds(lag)) }
+    let known = countIfVerified(subject, status, context, mayCount: isWhole)
     guard let expiry = known.countedExpiry, let check = known.check else {
       return try answerInFull(descriptor, status, subject, purpose, context, known, bytes)
     }
@@ -124,6 +118,32 @@ extension DiskEngine {
       descriptor: descriptor, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
       bytes: bytes ?? [], extendedData: [], expiry: expiry, lifetime: check.lifetime,
       generation: context.generation)
+  }
+
+  /// Returns what is known of a file that was opened, counts a hit on it if it is verified, and
+  /// plans the stamp.
+  @inline(__always)
+  func countIfVerified(
+    _ subject: Subject, _ status: FileStatus, _ context: ReadContext, mayCount: Bool
+  ) -> KnownFile {
+    let keyTag = subject.key.tag
+    let known = withState { [recency] state in
+      state.countIfVerified(subject.name, keyTag, status, context, mayCount: mayCount, recency)
+    }
+    if let lag = known.lag { planDrain(within: .nanoseconds(lag)) }
+    return known
+  }
+
+  /// Counts a miss and returns true if the index shows that there is no such entry.
+  ///
+  /// - Parameter hasLooked: Whether the name was found free, so the index need not be whole.
+  @inline(__always)
+  func missesKnownAbsent(
+    _ name: EntryName, _ generation: EntryGenerations.Snapshot?, hasLooked: Bool = false
+  ) -> Bool {
+    withState {
+      $0.missesKnownAbsent(name, isCurrent: generations.isCurrent(generation), hasLooked: hasLooked)
+    }
   }
 
   /// Whether a file is worth reading before the state is looked at: its status shows no reason for
@@ -279,9 +299,12 @@ extension DiskEngine {
 
 // What a read asks of the state, and what it leaves there.
 extension EngineState {
-  /// Counts a miss and returns true if the index alone shows that there is no such entry.
-  mutating func missesKnownAbsent(_ name: EntryName, isCurrent: Bool) -> Bool {
-    guard isScanned, isCurrent, !catalog.index.contains(name), !catalog.scans.hasLeftOut
+  /// Counts a miss and returns true if the index shows that there is no such entry.
+  mutating func missesKnownAbsent(
+    _ name: EntryName, isCurrent: Bool, hasLooked: Bool = false
+  ) -> Bool {
+    guard hasLooked || isScanned && isCurrent && !catalog.scans.hasLeftOut,
+      !catalog.index.contains(name)
     else { return false }
     countAbsent(name)
     return true

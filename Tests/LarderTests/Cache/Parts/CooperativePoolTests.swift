@@ -159,7 +159,7 @@ extension CooperativePoolTests {
     let tasks = (0..<8).map { number in
       Task(executorPreference: disk.taskExecutor) {
         counts.change { $0 = ($0.running + 1, max($0.most, $0.running + 1)) }
-        usleep(2_000)
+        for _ in 0..<100 { sched_yield() }
         counts.change { $0.running -= 1 }
         await Task.yield()
         return try await disk.contains("\(number)")
