@@ -80,9 +80,8 @@ extension Cache {
 extension CacheStatistics: CustomReflectable {
   /// The calls that memory, the disk or an expired value answered.
   ///
-  /// Each call counts once, as a hit or as a miss; a `withFile` that loads counts as both. Reads by
-  /// a forced load (`.reload`) or a background load do not count. `disk.hits` and `disk.misses`
-  /// count every read of the disk.
+  /// Each call counts once, as a hit or as a miss. Reads by a forced load (`.reload`) or a
+  /// background load do not count. `disk.hits` and `disk.misses` count every read of the disk.
   // The parts are read one after the other, so that the difference can be off by one.
   public var hitCount: Int { max(memory.hits + disk.hits - loads.repeatedHits, 0) }
 

@@ -84,8 +84,12 @@ extension Cache {
   ) async throws -> Result {
     do {
       // Three times, because the stored value may be removed before its file is lent.
-      for _ in 0..<3 {
+      for attempt in 0..<3 {
+        // The first look decides how the call counts. A closure that throws has got the file.
+        var isFound = true
+        defer { if attempt > 0 { flights.countLookAgain(isVainHit: isFound) } }
         if let result = try await lend() { return result }
+        isFound = false
         let outcome = try await fileFlights.value(
           of: key, clock: disk.engine.configuration.clock
         ) { flight in
@@ -158,7 +162,6 @@ extension Cache {
         self.disk.subject(key), for: .file, extending: .off)
       return found != nil
     }
-    // The caller's own look was counted, and so will be the one that lends the file.
     flights.countLookAgain(isVainHit: isFound)
     return isFound
   }

@@ -120,7 +120,8 @@ public final class Cache<Value: Sendable>: Sendable {
     // There a thread that the child does not have may hold the locks.
     CacheStatistics(
       memory: memory.statistics, disk: disk.statistics,
-      loads: disk.engine.isForked ? LoadStatistics() : flights.statistics)
+      loads: disk.engine.isForked
+        ? LoadStatistics() : flights.statistics.adding(fileFlights.statistics))
   }
 
   /// Waits until everything accepted is on disk.
@@ -158,7 +159,7 @@ public struct CacheStatistics: Sendable, Hashable {
   public let memory: MemoryStatistics
   /// The disk tier's counters; a read that memory answered does not reach them.
   public let disk: DiskStatistics
-  /// The counters of the loads through `value(forKey:orStore:)`.
+  /// The counters of the loads of values and of files.
   public let loads: LoadStatistics
 }
 

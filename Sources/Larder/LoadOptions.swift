@@ -158,7 +158,8 @@ package protocol LoadReplacement: Sendable {
   func close()
 }
 
-/// The counters of a cache's loads by `value(forKey:orStore:)` and `value(forKey:orRevalidate:)`.
+/// The counters of a cache's loads, by `value(forKey:orStore:)`, `value(forKey:orRevalidate:)` and
+/// `withFile(forKey:_:orStore:)`.
 ///
 /// | counter | goes up when |
 /// |---|---|
@@ -197,6 +198,17 @@ public struct LoadStatistics: Sendable, Hashable {
   /// the misses that only the memory tier counted.
   var repeatedHits = 0
   var repeatedMisses = 0
+
+  /// Adds what loads of files count.
+  func adding(_ files: Self) -> Self {
+    var sum = self
+    sum.started += files.started
+    sum.succeeded += files.succeeded
+    sum.failed += files.failed
+    sum.joined += files.joined
+    sum.time += files.time
+    return sum
+  }
 }
 
 extension LoadStatistics: CustomReflectable {

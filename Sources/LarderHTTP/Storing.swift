@@ -174,15 +174,16 @@ actor Fill {
 
   /// Writes what has gathered to an entry of the body's own.
   private func write() async throws(CacheError) {
+    let disk = exchange.cache.entries.disk
     if entry == nil {
-      let (disk, id) = (exchange.cache.entries.disk, UInt64.random(in: .min ... .max))
+      let id = UInt64.random(in: .min ... .max)
       let expiry = exchange.cache.expiry(of: stored, exchange.policy)
       let request = disk.request(CacheKey(bodyOf: stored.key, id: id), .date(expiry), [])
       let start = try await disk.executor.run("store", disk.startStream, request)
       guard let writer = start.writer else { throw HTTPCache.notKept }
       entry = (id, writer)
     }
-    try await entry?.writer.write(gathered)
+    do { try await entry?.writer.write(gathered) } catch { throw disk.engine.counted(error) }
     gathered = []
   }
 

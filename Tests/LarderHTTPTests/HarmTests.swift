@@ -216,6 +216,15 @@ struct `Harm to others` {
     #expect(scene.cache.statistics.notKept == 1)
   }
 
+  @Test func `a full disk that a large body meets is an error in the statistics`() async throws {
+    let faults = FaultInjector()
+    let scene = try Scene([stream(90_000, fresh)]) { $0.storage.disk.faults = faults }
+    faults.plan(.errno(.noSpace), for: .write, onwards: true)
+    #expect(try await scene.get().body.collect(upTo: .max).count == 90_000)
+    #expect(scene.cache.entries.disk.statistics.errors == [.noSpace: 1])
+    #expect(scene.cache.statistics.notKept == 1)
+  }
+
   @Test func `a large body whose head cannot be stored is removed`() async throws {
     let scene = try Scene([Reply(200, fresh), stream(90_000, fresh)])
     _ = try await scene.get().body.text

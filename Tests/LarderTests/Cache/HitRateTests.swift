@@ -132,6 +132,40 @@ extension `The share of hits` {
     #expect(isHalf)
   }
 
+  @Test func `a load of a file is a miss for each caller, and what it wrote is a hit`()
+    async throws
+  {
+    let (cache, gate) = (cache, AsyncGate())
+    let tasks = (0..<5).map { _ in
+      Task {
+        try await cache.withFile(forKey: "k", { $0.byteCount }) { writer in
+          await gate.wait()
+          try await writer.write([1, 2])
+        }
+      }
+    }
+    while cache.fileFlights.waiterCount < 5 { await Task.yield() }
+    gate.open()
+    for task in tasks { #expect(try await task.value == 2) }
+    #expect(cache.statistics.hitCount == 0 && cache.statistics.missCount == 5)
+    for _ in 0..<5 { _ = try await cache.withFile(forKey: "k", { $0.byteCount }) { _ in } }
+    #expect(isHalf)
+    for _ in 0..<2 {
+      await #expect(throws: Failure.self) {
+        _ = try await cache.withFile(
+          forKey: "other", { (_: borrowing EntryFile) in throw Failure() }
+        ) { try await $0.write([1]) }
+      }
+    }
+    #expect(isHalf)
+    await #expect(throws: Failure.self) {
+      try await cache.withFile(forKey: "none", { $0.byteCount }) { _ in throw Failure() }
+    }
+    let loads = cache.statistics.loads
+    #expect([loads.started, loads.succeeded, loads.failed, loads.joined] == [3, 2, 1, 4])
+    #expect(loads.time > .zero)
+  }
+
   @Test func `a load of many callers is a miss for each`() async throws {
     let (cache, gate) = (cache, AsyncGate())
     let tasks = (0..<5).map { _ in

@@ -29,7 +29,9 @@ struct CacheMetrics<Value: Sendable>: Service {
     set("disk_evictions", now.disk.removals[.evicted] ?? 0)
     set("disk_errors", now.disk.errors.values.reduce(0, +))
     set("loads", now.loads.started)
+    set("failed_loads", now.loads.failed)
     set("joins", now.loads.joined)
+    set("served_stale", now.loads.servedStale)
     gauge("load_seconds").record(now.loads.time / .seconds(1))
     if let byteCount = try? await cache.disk.totalSize() { set("disk_size_bytes", byteCount) }
     if let count = try? await cache.disk.count() { set("disk_entries", count) }

@@ -6,8 +6,13 @@ import NIOCore
 func addDownloads(to router: Router<BasicRequestContext>, _ downloads: Downloads) {
   router.get("/files/:name") { _, context in
     let url = "http://origin.example/\(try context.parameters.require("name"))"
-    // Loads it if it is not there. If the origin fails, that throws before the response begins.
-    let byteCount = try await downloads.withFile(of: url) { $0.byteCount }
+    let byteCount: Int
+    do {
+      // Loads it if it is not there. If the origin fails, that throws before the response begins.
+      byteCount = try await downloads.withFile(of: url) { $0.byteCount }
+    } catch let error as Downloads.Refused {
+      throw HTTPError(.init(code: Int(error.status.code)))
+    }
     let body = ResponseBody(contentLength: byteCount) { writer in
       try await downloads.withFile(of: url) { file in
         for try await piece in file { try await writer.write(ByteBuffer(bytes: piece)) }

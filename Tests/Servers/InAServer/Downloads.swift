@@ -8,6 +8,7 @@ struct Downloads: Sendable {
   let files: Cache<[UInt8]>
   let client: HTTPClient
 
+  /// The origin has refused with a status, or has cut its response off: 502.
   struct Refused: Error {
     let status: HTTPResponseStatus
   }
@@ -18,7 +19,11 @@ struct Downloads: Sendable {
     try await files.withFile(forKey: url, body) { writer in
       let response = try await client.execute(HTTPClientRequest(url: url), timeout: .minutes(5))
       guard response.status == .ok else { throw Refused(status: response.status) }
-      for try await piece in response.body { try await writer.write(Array(buffer: piece)) }
+      do {
+        for try await piece in response.body { try await writer.write(Array(buffer: piece)) }
+      } catch is HTTPParserError {
+        throw Refused(status: .badGateway)
+      }
     }
   }
 }
