@@ -75,8 +75,8 @@ extension DiskEngine {
   ///
   /// - Parameters:
   ///   - most: The most steps, two an entry, if what others hold or evict is waited for; or nil.
-  ///   - tells: Whether memory drops the values too, and the caller syncs. If a limit evicts, they
-  ///     may stay in memory for one granularity, because the disk does not know of their uses.
+  ///   - tells: Whether memory drops the values too, and the caller syncs. They may stay for one
+  ///     granularity if a limit evicts and no neighbours are followed.
   /// - Returns: What was removed, and whether the engine was shut down before the end.
   @discardableResult
   func evict(
@@ -152,8 +152,9 @@ extension DiskEngine {
     let (entry, start) = (victim.entry, MonotonicTime.now)
     // Chosen while the engine was open.
     let held = HeldName(name: entry.name, epoch: epoch, phase: .open)
-    // Before the file is removed, as in a removal by key.
-    if tells { tell(.filesChanged([entry.name])) }
+    // Before the file is removed. A neighbour that removes the key later meets no file, so that no
+    // event would tell memory.
+    if tells || followsNeighbours { tell(.filesChanged([entry.name])) }
     let judged = HeldName.Judged.exactly(
       inode: entry.inode, changeTime: entry.changeTime, unusedSince: entry.lastAccess)
     let outcome = unlink(held, judged, in: location.handle)

@@ -199,6 +199,22 @@ struct `A cache with two tiers` {
     #expect(try cache.value(forKey: "key") == nil)
   }
 
+  // Another process that removes it then finds no file, and the kernel tells of nothing.
+  @Test(arguments: [(DiskCache.Coherence.events, 1), (.strict, 1), (.none, 3)])
+  func `a value that a limit evicts leaves memory too if neighbours are followed`(
+    _ coherence: DiskCache.Coherence, _ left: Int
+  ) async throws {
+    let scene = try DiskScene()
+    let cache = try scene.open(.string) {
+      ($0.disk.countLimit, $0.disk.coherence) = (2, coherence)
+    }
+    for key in ["a", "b", "c"] { try cache.storeNow("value", forKey: key) }
+    try await eventually("the eviction") { () async in
+      cache.disk.statistics.removals[.evicted] == 2
+    }
+    #expect(cache.memory.count == left)
+  }
+
   @Test func `a rejected store removes the older value from both tiers`() throws {
     let cache = try open { $0.disk.sizeLimit = 10 }
     try cache.store("small", forKey: "key")
