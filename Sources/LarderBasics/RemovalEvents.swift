@@ -84,8 +84,8 @@ public enum RemovalCause: String, Sendable, Hashable, CaseIterable {
   case replaced
   /// Its expiry or the age limit had passed.
   case expired
-  /// It was the least recently used value when a limit was exceeded or lowered, or when the disk
-  /// tier was trimmed by a call.
+  /// It was the least recently used value when a limit was exceeded or lowered, when the disk was
+  /// full, or when the disk tier was trimmed by a call.
   case evicted
   /// Its bytes differed from the stored ones.
   case corrupt

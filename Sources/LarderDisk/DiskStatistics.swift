@@ -21,7 +21,7 @@ public import LarderSystem
 /// | `evictionAge` | is that of the entry that was evicted last |
 /// | `moreHitsAtDoubleLimit`, `moreHitsAtFourfoldLimit` | such limits had kept what a miss sought |
 /// | `errors` | a call threw an error that came from the system, by error number |
-/// | `upkeepFailures` | a step in the background failed, by error number |
+/// | `upkeepFailures` | a step in the background failed, or a full disk evicted (`noSpace`) |
 public struct DiskStatistics: Sendable, Hashable {
   /// Values found.
   public internal(set) var hits = 0

@@ -123,7 +123,7 @@ public final class HTTPCache: Sendable {
     return try await isRead && !request.isForOrigin ? exchange.answer() : exchange.passBy()
   }
 
-  /// Removes every stored response of a URL, and lets none be stored that is under way.
+  /// Removes every stored response of a URL, and lets this process store none that is under way.
   ///
   /// - Parameter url: An absolute URL, such as ``Request/url``.
   /// - Returns: Whether there was something.
@@ -141,7 +141,7 @@ public final class HTTPCache: Sendable {
   }
 
   /// Makes every stored response of a URL stale, so that its next use asks the origin whether it is
-  /// still good, and lets none be stored that is under way.
+  /// still good, and lets this process store none that is under way.
   ///
   /// - Returns: Whether there was something.
   /// - Throws: `CacheError`, as `Cache.store(_:forKey:expiration:extendedData:)` does.

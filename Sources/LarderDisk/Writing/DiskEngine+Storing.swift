@@ -240,14 +240,19 @@ extension DiskEngine {
       return gone.allocatedByteCount > UInt64(byteCount)
     }
     if hasCleared { return true }
-    // Not waited for, because a large directory takes seconds. A later store can evict then.
-    guard startScan(again: false) else { return false }
+    // Waited for a second, because a large directory takes longer. A later store can evict then.
+    let end = MonotonicTime.now.advanced(by: .seconds(1))
+    while case let ticket = changed.ticket(), !startScan(again: false) {
+      guard .now < end else { return false }
+      changed.wait(ticket, timeout: .milliseconds(50))
+    }
     let now = self.now
     var plan: TrimPlan?
     let step = wait { [configuration] state -> FullDiskEvictions.Step? in
       let step = state.fullDisk.step(since: count, at: .now, pause: configuration.fullDiskPause)
       if step == .evict {
         state.counters.purges += 1
+        state.counters.upkeepFailures[.noSpace, default: 0] += 1
         let total = Int(clamping: state.catalog.index.totals.allocatedByteCount)
         plan = TrimPlan(now: now)
         plan?.maximumSize = (TrimPlan.target(total, configuration.trimTarget), .allocatedBytes)

@@ -24,6 +24,7 @@ struct CacheMetrics<Value: Sendable>: Service {
     set("memory_hits", now.memory.hits)
     set("disk_hits", now.disk.hits)
     set("disk_stores", now.disk.stores)
+    set("disk_rejections", now.disk.rejections.values.reduce(0, +))
     set("disk_read_bytes", now.disk.bytesRead)
     set("disk_written_bytes", now.disk.bytesWritten)
     set("disk_evictions", now.disk.removals[.evicted] ?? 0)
