@@ -87,7 +87,9 @@ extension `Superseded loads` {
     scene.faults.reset()
     #expect(try await cache.value(forKey: "key") == "newer")
     #expect(try await cache.tier(forKey: "key") == .memory)
-    #expect(try await cache.disk.value(forKey: "key") == Array("newer".utf8))
+    let left = try await cache.disk.value(forKey: "key")
+    // A full disk evicts what there is, with write-behind later.
+    #expect(left == Array("newer".utf8) || obstacle == .diskFull && left == nil)
   }
 
   @Test func `stamping a file that records no key supersedes the loads of its name alone`()

@@ -194,7 +194,7 @@ extension `What others do between two steps of a cache` {
     }
     if isHeld {
       gate.waitUntilReached()
-      #expect(try cache.tier(forKey: "k") == .memory)
+      #expect(try cache.tier(forKey: "k") == .disk)
       try Shell.run("rm $FILE", in: scene.path, ["FILE": scene.name("k").text])
       #expect(try cache.value(forKey: "k") == nil)
       gate.open()
