@@ -10,7 +10,7 @@ extension Cache {
     try disk.checkUsable("value")
     let key = key.cacheKey
     // On this thread, because a value in memory needs no other.
-    if !disk.isStrict, let value = memory.value(forKey: key) { return value }
+    if !disk.isStrict, let value = hit(key) { return value }
     return try await value(forKey: key, LoadOptions(), isPastMemory: true)
   }
 

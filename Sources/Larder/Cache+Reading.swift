@@ -14,7 +14,7 @@ extension Cache {
     try disk.checkUsable("value")
     let key = key.cacheKey
     if options.mayAnswerFromMemory, disk.mayAnswerFromMemory(),
-      let value = memory.value(forKey: key)
+      let value = hit(key)
     {
       return value
     }
@@ -36,7 +36,7 @@ extension Cache {
   /// Returns the value in memory if that may answer without a look at the disk.
   @inlinable @inline(__always)
   func valueInMemory(_ key: CacheKey, _ options: LoadOptions) -> Value? {
-    options.mayAnswerFromMemory && !disk.isStrict ? memory.value(forKey: key) : nil
+    options.mayAnswerFromMemory && !disk.isStrict ? hit(key) : nil
   }
 
   /// Looks for a value in memory, unless that was asked, then on disk, on the cache's threads.

@@ -18,8 +18,16 @@ extension Cache {
   public func value(forKey key: some CacheKeyConvertible) throws(CacheError) -> Value? {
     try disk.checkUsable("value")
     let key = key.cacheKey
-    if disk.mayAnswerFromMemory(), let value = memory.value(forKey: key) { return value }
+    if disk.mayAnswerFromMemory(), let value = hit(key) { return value }
     return try valueFromDisk(key)
+  }
+
+  /// Returns the value in memory, and counts the use on disk as well if that has to be at once.
+  @inlinable @inline(__always)
+  func hit(_ key: CacheKey) -> Value? {
+    let value = memory.value(forKey: key)
+    if disk.countsMemoryHits, value != nil { disk.countMemoryHit(key) }
+    return value
   }
 
   /// Reads a value from disk, also one that expired less than `staleness` ago, past memory.

@@ -136,6 +136,13 @@ extension DiskCache {
     !isStrict || isMemoryCurrent()
   }
 
+  /// Counts a hit in memory as a use of the entry on disk, of whose file a stamp is due only when
+  /// memory asks the disk again.
+  @usableFromInline
+  package func countMemoryHit(_ key: CacheKey) {
+    engine.issueAccess(of: subject(key).name, isUse: true, at: engine.now)
+  }
+
   /// Takes in every change by other processes until now, and returns whether that was possible.
   @usableFromInline
   func isMemoryCurrent() -> Bool { engine.catchUp() }

@@ -39,6 +39,10 @@ extension DiskCache {
     /// 1 evicts only what exceeds the limit, a little at nearly every store. Less evicts more at
     /// once and more rarely.
     public var trimTarget = 0.5
+    /// The order in which limits and trims evict. The default is `.leastRecentlyUsed`.
+    ///
+    /// Processes that share a directory should give the same order.
+    public var evictionOrder = EvictionOrder.leastRecentlyUsed
     /// The measure of `sizeLimit`. The default is `.bytes`.
     public var sizeMeasure = SizeMeasure.bytes
     /// The expiration of values that are stored without one. The default is 7 days.
@@ -164,6 +168,22 @@ extension DiskCache {
     case none
   }
 
+  /// An order in which entries are evicted, after the expired ones and those over the age limit.
+  public enum EvictionOrder: Sendable, Hashable {
+    /// The entry that was used the longest ago goes first.
+    case leastRecentlyUsed
+    /// The entry with the largest age × √size ÷ (1 + uses)² goes first: the time since the last use,
+    /// the size by `sizeMeasure` to within a power of two, and the uses since its name came, of
+    /// which three count. For a limit on the number of entries the size does not count.
+    ///
+    /// More requests are answered, and fewer files removed, if sizes differ or many entries are
+    /// used once; see <doc:ChoosingLimits#What-goes>. A hit in memory takes longer, because it
+    /// counts on disk at once. Other processes, and this one after a restart, learn of uses by
+    /// stamps, so by one a `recencyGranularity`. Where no events come or other machines may write,
+    /// and with `coherence` `.none`, the order is that of use: `DiskStatistics.evictionOrder`.
+    case leastValuable
+  }
+
   /// A measure of the size limit.
   public enum SizeMeasure: Sendable, Hashable {
     /// The lengths of the values.
@@ -235,6 +255,10 @@ extension DiskCache.Configuration {
   package var followsNeighbours: Bool {
     coherence != .none && (mode == .shared || mode == .readOnly)
   }
+  /// The measure of sizes by which entries are in classes of value; nil if they go by use alone.
+  package var valueMeasure: DiskCache.SizeMeasure? {
+    evictionOrder == .leastValuable ? sizeMeasure : nil
+  }
   /// Whether any limit is set, so that the directory has to be scanned.
   var hasLimit: Bool {
     sizeLimit != nil || countLimit != nil || ageLimit != nil || freeSpaceLimit != nil
@@ -273,6 +297,7 @@ extension DiskCache.Configuration {
   func conflict(with new: Self) -> String? {
     let settings: KeyValuePairs = [
       "mode": mode == new.mode, "sharesWithGroup": sharesWithGroup == new.sharesWithGroup,
+      "evictionOrder": evictionOrder == new.evictionOrder,
       "sizeLimit": sizeLimit == new.sizeLimit, "sweepInterval": sweepInterval == new.sweepInterval,
       "countLimit": countLimit == new.countLimit, "sizeMeasure": sizeMeasure == new.sizeMeasure,
       "ageLimit": ageLimit == new.ageLimit, "recordKeys": recordKeys == new.recordKeys,

@@ -36,6 +36,9 @@ public final class DiskCache: Sendable {
   /// Whether each hit in memory first checks the directory for changes.
   @usableFromInline
   package let isStrict: Bool
+  /// Whether each hit in memory counts as a use of the entry on disk at once.
+  @usableFromInline
+  package let countsMemoryHits: Bool
 
   /// Opens a cache, and makes its directory if it does not exist.
   ///
@@ -58,6 +61,7 @@ public final class DiskCache: Sendable {
     }
     fileExtension = try configuration.parsedFileExtension()
     isStrict = configuration.followsNeighbours && configuration.coherence == .strict
+    countsMemoryHits = configuration.valueMeasure != nil && !configuration.mode.isReadOnly
     executor = IOExecutor(threadLimit: configuration.threadCount)
     let tier = try EngineRegistry.attach(directory, configuration)
     (engine, behind) = (tier.engine, tier.behind)
@@ -93,6 +97,7 @@ public final class DiskCache: Sendable {
     statistics.promptReads = engine.promptReads.load(ordering: .relaxed)
     statistics.switchedReads = engine.switchedReads.load(ordering: .relaxed)
     statistics.isDirectoryUnsafe = engine.location.isUnsafe
+    statistics.evictionOrder = engine.evictsByValue ? .leastValuable : .leastRecentlyUsed
     return statistics
   }
 

@@ -59,6 +59,8 @@ public struct DiskStatistics: Sendable, Hashable {
   public internal(set) var moreHitsAtDoubleLimit = 0
   /// The same for four times the limits.
   public internal(set) var moreHitsAtFourfoldLimit = 0
+  /// The order in which limits evict now, which is that of use where the configured one cannot be.
+  public internal(set) var evictionOrder = DiskCache.EvictionOrder.leastRecentlyUsed
   /// Asynchronous reads of values that needed no other thread, because nothing had to wait for the
   /// disk.
   public internal(set) var promptReads = 0

@@ -8,8 +8,15 @@ enum ReplayBenchmark {
   static let usage = """
     usage: LarderBench replay TRACE [--disk SIZE] [--memory COUNT] [--directory DIR]
                               [--skip N] [--first N] [--granularity SECONDS] [--json]
+                              [--count N] [--order ORDER] [--rate N] [--restart N] [--processes N]
 
       --disk SIZE       the disk tier's limit: bytes, or such as 24MiB
+      --count N         the disk tier's limit in entries
+      --order ORDER     which entries go: use (the default), or value
+      --rate N          replays N requests a second by a clock of its own, and waits for each
+                        eviction; without it as fast as they are answered, by the system's clock
+      --restart N       opens the cache anew after every N accesses
+      --processes N     has N processes share the accesses at random, one at a time
       --memory COUNT    the memory tier's limit in entries; with both, the cache of two tiers
       --directory DIR   a directory that stays; the default is one that is removed at the end
       --skip N          leaves the first N accesses out
@@ -21,7 +28,9 @@ enum ReplayBenchmark {
   static func run(arguments: [String]) throws {
     let options = try ReplayOptions(arguments)
     let trace = try Trace(path: options.trace, skip: options.skip, first: options.first)
-    let subject = try ReplaySubject(options)
+    if options.processCount > 1 { return try ReplayProcesses(options, arguments).run(trace) }
+    var subject = try ReplaySubject(options)
+    if options.isPart { return try ReplayProcesses.runPart(trace, &subject) }
     var report = ReplayReport()
     let start = ContinuousClock.now
     let progress = Progress("replay", seconds: Double(trace.accesses.count) * 10e-6)
@@ -31,6 +40,7 @@ enum ReplayBenchmark {
         progress.begin(
           "access \(number) of \(trace.accesses.count)", seconds: Double(piece) * 10e-6)
       }
+      try subject.prepare(number, &report)
       try subject.access(trace.objects[access.object], access.byteCount, &report)
     }
     progress.end()
@@ -51,6 +61,13 @@ struct ReplayOptions {
   var skip = 0
   var first = Int.max
   var granularity = 60
+  var countLimit: Int?
+  var isByValue = false
+  var rate: Int?
+  var restart: Int?
+  var processCount = 1
+  /// Whether this process makes the accesses that another one tells it.
+  var isPart = false
   var isJSON = false
 
   init(_ arguments: [String]) throws {
@@ -64,12 +81,22 @@ struct ReplayOptions {
       case "--skip": skip = try ByteSize.parse(rest.popFirst())
       case "--first": first = try ByteSize.parse(rest.popFirst())
       case "--granularity": granularity = try ByteSize.parse(rest.popFirst())
+      case "--count": countLimit = try ByteSize.parse(rest.popFirst())
+      case "--order": isByValue = rest.popFirst() == "value"
+      case "--rate": rate = try ByteSize.parse(rest.popFirst())
+      case "--restart": restart = try ByteSize.parse(rest.popFirst())
+      case "--processes": processCount = try ByteSize.parse(rest.popFirst())
+      case "--part": isPart = true
       default:
         guard trace.isEmpty, !argument.hasPrefix("-") else { throw UsageError() }
         trace = argument
       }
     }
-    guard !trace.isEmpty, diskLimit != nil || memoryCount != nil else { throw UsageError() }
+    let hasLimit = diskLimit != nil || countLimit != nil || memoryCount != nil
+    guard !trace.isEmpty, hasLimit, processCount < 2 || isPart || directory == nil else {
+      throw UsageError()
+    }
+    if isPart { processCount = 1 }
   }
 }
 

@@ -5,6 +5,7 @@ struct ReplayReport {
   var accesses = 0
   var memoryHits = 0
   var diskHits = 0
+  var bytesHit = 0
   var misses = 0
   var memoryEvictions = 0
   var diskEvictions = 0
@@ -17,6 +18,8 @@ struct ReplayReport {
   /// The seconds spent on reads that found a value.
   var hitSeconds = 0.0
   var wrongValues = 0
+  /// Of several processes, the smallest total after the first eviction.
+  var leastBytes = Int.max
 
   mutating func add(_ statistics: MemoryStatistics, count: Int) {
     memoryEvictions = statistics.removals[.evicted, default: 0]
@@ -26,10 +29,10 @@ struct ReplayReport {
   mutating func add(_ disk: DiskCache) throws {
     try disk.flush()
     let statistics = disk.statistics
-    diskEvictions = statistics.removals[.evicted, default: 0]
-    diskPurges = statistics.purges
-    moreAtDouble = statistics.moreHitsAtDoubleLimit
-    moreAtFourfold = statistics.moreHitsAtFourfoldLimit
+    diskEvictions += statistics.removals[.evicted, default: 0]
+    diskPurges += statistics.purges
+    moreAtDouble += statistics.moreHitsAtDoubleLimit
+    moreAtFourfold += statistics.moreHitsAtFourfoldLimit
     diskBytes = try disk.totalSize()
     diskEntries = try disk.count()
   }
@@ -43,8 +46,8 @@ struct ReplayReport {
       ("more_hits_double", "\(moreAtDouble)"), ("more_hits_fourfold", "\(moreAtFourfold)"),
       ("entries_disk", "\(diskEntries)"), ("entries_memory", "\(memoryEntries)"),
       ("seconds", seconds.rounded(to: 2)), ("hit_milliseconds", (hitSeconds * 1000).rounded(to: 2)),
-      ("wrong_values", "\(wrongValues)"),
-    ]
+      ("wrong_values", "\(wrongValues)"), ("bytes_hit", "\(bytesHit)"),
+    ] + (leastBytes < .max ? [("bytes_least", "\(leastBytes)")] : [])
   }
 
   /// The figures as one JSON object.

@@ -47,7 +47,8 @@ extension WriteBehind {
     let isWanted = request.isWanted?() != false
     // Memory forgets the old value before the new one is visible, as with any store.
     if isWanted { engine.tell(.entryWillChange(subject)) }
-    let seal = request.seal(lastAccess: engine.issueAccess(at: now), at: now)
+    let access = engine.issueAccess(of: subject.name, at: now)
+    let seal = request.seal(lastAccess: access, at: now)
     let write = Backlog.Write(bytes, subject, seal)
     let clearCount = withTable { table -> Int? in
       table.giveBack(write.cost)

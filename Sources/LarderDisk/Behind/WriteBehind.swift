@@ -131,7 +131,8 @@ extension WriteBehind {
     }
     let access = engine.withState { state in
       state.counters.countHit(of: UInt64(value.write.bytes.count))
-      return state.catalog.uses.issueAccess(at: context.now)
+      return state.catalog.issueAccess(
+        of: subject.name, stored: value.lastAccess, at: context.now)
     }
     table.use(subject.name, at: access, expiry: extended)
     return (value, extended ?? value.expiry)

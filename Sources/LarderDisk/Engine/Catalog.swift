@@ -56,6 +56,19 @@ struct Catalog: Sendable {
     return isChanged
   }
 
+  /// Returns the time of a use or store, with the number of the entry's uses if that counts; see
+  /// `PackedTime.useCount`. A store over an entry keeps the number.
+  ///
+  /// - Parameter stored: The last access that the file has.
+  mutating func issueAccess(
+    of name: EntryName, stored: Timestamp? = nil, isUse: Bool = true, at now: Timestamp
+  ) -> Timestamp {
+    guard index.measure != nil else { return uses.issueAccess(at: now) }
+    let known = index.slot(of: name).map { index.table.records[$0].lastAccess.useCount } ?? 0
+    let count = max(known, stored.map { PackedTime($0).useCount } ?? 0)
+    return uses.issueAccess(at: now, useCount: min(3, isUse ? count + 1 : count))
+  }
+
   /// Notes a use of a file in the state that the index has.
   ///
   /// - Parameters:
@@ -84,7 +97,7 @@ struct Catalog: Sendable {
 
   /// Forgets all entries and their uses, and gives up a scan that is going on.
   mutating func removeAll() {
-    (index, larger) = (EntryIndex(), LargerLimits())
+    (index, larger) = (EntryIndex(inClassesBy: index.measure), LargerLimits())
     scans.giveUp()
     uses.pending = NameMap()
   }
@@ -127,12 +140,19 @@ struct UseLog: Sendable {
   ///
   /// If the clock has not moved, the time is one nanosecond after the last use. If the last use is
   /// a second or more ahead, the clock was set back, and `now` is used.
-  mutating func issueAccess(at now: Timestamp) -> Timestamp {
+  ///
+  /// - Parameter useCount: The number of uses, 0 to 3. With it, the time is the next microsecond and
+  ///   as many nanoseconds.
+  mutating func issueAccess(at now: Timestamp, useCount: Int? = nil) -> Timestamp {
     let isJustBehind = now <= lastAccess && lastAccess < now.adding(seconds: 1)
     if now < lastAccess && !isJustBehind { (lastBeforeStep, lastStep) = (latest, now) }
     lastAccess =
       isJustBehind
       ? Timestamp(seconds: lastAccess.seconds, nanoseconds: Int64(lastAccess.nanoseconds) + 1) : now
+    if let useCount {
+      let nanoseconds = (Int64(lastAccess.nanoseconds) + 999) / 1_000 * 1_000 + Int64(useCount)
+      lastAccess = Timestamp(seconds: lastAccess.seconds, nanoseconds: nanoseconds)
+    }
     return lastAccess
   }
 

@@ -11,7 +11,7 @@ package final class DiskEngine: Sendable {
   package let configuration: DiskCache.Configuration
   package let location: DirectoryLocation
   package let generations = EntryGenerations()
-  private let state = ForkSafeMutex(EngineState())
+  private let state: ForkSafeMutex<EngineState>
   /// The event that is signalled when a name is free again, or a purge or a scan ends.
   let changed = EventCount()
   /// The memory tiers in front of this directory in this process.
@@ -57,8 +57,11 @@ package final class DiskEngine: Sendable {
     hasOwnClock = configuration.clock.isOwn
     writer = EntryWriter(configuration)
     reader = EntryReader(configuration, location)
+    var start = EngineState()
+    start.catalog.index = EntryIndex(inClassesBy: configuration.valueMeasure)
     let lastStamp = configuration.clock.lastStamp(in: location.handle.identity)
-    if let lastStamp { state.withLock { $0.catalog.uses.advance(to: lastStamp) } }
+    if let lastStamp { start.catalog.uses.advance(to: lastStamp) }
+    state = ForkSafeMutex(start)
   }
 
   package var now: Timestamp {

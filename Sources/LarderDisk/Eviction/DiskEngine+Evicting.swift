@@ -359,6 +359,9 @@ extension DiskEngine {
   private func look(_ run: inout EvictionRun) {
     if run.takeMissing() { startScan() }
     lookAround()
+    run.isByValue = evictsByValue
+    // Entries that are used during a long purge grow old as well.
+    if run.isPurge { run.plan.now = now }
     guard run.isPurge, configuration.freeSpaceLimit != nil, missingBytes() == 0 else { return }
     withState { $0.evictions.purge?.missing = 0 }
   }
@@ -366,8 +369,9 @@ extension DiskEngine {
   /// Takes in what other processes have done, so that no process stores faster than it learns of
   /// them. Called with no name held.
   func lookAround() {
-    guard let limit = configuration.sizeLimit, hasEvents else { return }
+    guard hasEvents, configuration.sizeLimit != nil || evictsByValue else { return }
     _ = catchUp()
+    guard let limit = configuration.sizeLimit else { return }
     withState { [configuration] state in
       let total = configuration.sizeMeasure.of(state.totalsOnDisk)
       let most = UInt64(limit) + UInt64(limit) / 10

@@ -79,6 +79,8 @@ struct EvictionRun: Sendable {
   /// Whether the goals are those that the purge which is going on has at each choice. If there is
   /// none any more, the eviction is over.
   let isPurge: Bool
+  /// Whether entries go by their value, if they are in classes of it.
+  var isByValue = true
   /// Whether it helps another run, until the next use of an entry, which must not wait for two.
   var isHelp = false
   /// The bytes on disk that were freed, here or by another process.
@@ -120,10 +122,20 @@ struct EvictionRun: Sendable {
     {
       return Victim(entry: entry, cause: .expired)
     }
-    if let entry = index.takeLeastRecent(where: mayGo, if: { !isFulfilled($0) }) {
-      return Victim(entry: entry, cause: plan.cause)
-    }
-    return nil
+    let entry =
+      if index.measure != nil, isByValue {
+        // What is too old goes in any case, so that the rest may not have to.
+        (plan.outdatedAccess == nil ? nil : index.takeFirst(where: mayGo, if: plan.isOutdated))
+          ?? index.takeFirst(
+            where: mayGo, if: { !isFulfilled($0) },
+            by: {
+              [mustFree = plan.mustFree(totals, freed)] in
+              UseOrder.priority($0, $1, at: plan.now, countsSize: mustFree)
+            })
+      } else {
+        index.takeFirst(where: mayGo, if: { !isFulfilled($0) })
+      }
+    return entry.map { Victim(entry: $0, cause: plan.cause) }
   }
 
   /// Adds the outcome for a victim.
@@ -169,18 +181,54 @@ extension EntryIndex {
     return take(first.slot)
   }
 
-  /// Takes out the least recently used entry among those that may go, if a condition on its last
-  /// access holds; else nil. Of entries of the same last access, the first by name goes.
+  /// Takes out the first entry among those that may go and for whose last access a condition holds;
+  /// nil if there is none.
   ///
+  /// The first is that of the highest priority; of the same, the least recently used one; of the
+  /// same last access, the first by name. In each class of value entries go by last access, and
+  /// once the condition does not hold, none of the class goes.
+  ///
+  /// - Parameter priority: Returns that of a class and a last access, the same for all by default.
   /// - Complexity: O(log n + k²), with k − 1 entries before it that may not go.
-  mutating func takeLeastRecent(
-    where mayGo: (EntryName) -> Bool, if isDue: (_ lastAccess: Timestamp) -> Bool
+  mutating func takeFirst(
+    where mayGo: (EntryName) -> Bool, if isDue: (_ lastAccess: Timestamp) -> Bool,
+    by priority: (_ number: Int, PackedTime) -> Double = { _, _ in 0 }
   ) -> IndexedEntry? {
+    var first: (node: StampedSlot, priority: Double)?
+    func precedes(_ node: StampedSlot, _ priority: Double) -> Bool {
+      guard let first else { return true }
+      return priority > first.priority
+        || priority == first.priority && table.precedes(node, first.node)
+    }
+    for number in orders.indices {
+      // Most are empty, or the first of them, although it might not go, comes after another's.
+      guard let head = head(of: number), precedes(head, priority(number, head.stamp)),
+        let node = self.first(in: orders[number], where: mayGo, if: isDue)
+      else { continue }
+      let priority = priority(number, node.stamp)
+      if precedes(node, priority) { first = (node, priority) }
+    }
+    return first.map { take($0.node.slot) }
+  }
+
+  /// Returns the least recently used one in an order.
+  private func head(of number: Int) -> StampedSlot? {
+    let (stray, oldest) = (orders[number].strays.first, orders[number].oldest)
+    guard oldest != .none else { return stray }
+    let listed = StampedSlot(oldest, table.records[oldest].lastAccess)
+    return stray.map { table.precedes($0, listed) ? $0 : listed } ?? listed
+  }
+
+  /// Returns the least recently used one in an order that may go, if the condition holds.
+  private func first(
+    in order: UseOrder, where mayGo: (EntryName) -> Bool,
+    if isDue: (_ lastAccess: Timestamp) -> Bool
+  ) -> StampedSlot? {
     func isNext(_ node: StampedSlot) -> Bool {
       !isDue(node.stamp.timestamp) || mayGo(table.name(of: node.slot))
     }
-    var first = strays.first(in: table, where: isNext)
-    var listed = oldest
+    var first = order.strays.first(in: table, where: isNext)
+    var listed = order.oldest
     while listed != .none {
       let node = StampedSlot(listed, table.records[listed].lastAccess)
       // Looked at here, because the stamps of the list are in no order where a clock went back.
@@ -192,7 +240,7 @@ extension EntryIndex {
       listed = table.records[listed].next
     }
     guard let first, isDue(first.stamp.timestamp) else { return nil }
-    return take(first.slot)
+    return first
   }
 
   /// Forgets an entry, and returns it.
@@ -205,8 +253,9 @@ extension EntryIndex {
   /// Takes out all entries that a plan demands.
   ///
   /// - Complexity: O(k log n) for k victims.
-  package mutating func take(_ plan: TrimPlan) -> [Victim] {
+  package mutating func take(_ plan: TrimPlan, byValue: Bool = true) -> [Victim] {
     var (run, victims) = (EvictionRun(plan), [Victim]())
+    run.isByValue = byValue
     while let victim = run.takeNext(from: &self) {
       run.add(.removed, of: victim)
       victims.append(victim)
@@ -231,13 +280,14 @@ package enum TrimGoal: Sendable, Hashable {
 
 /// The goals of an eviction, which decide what is evicted.
 ///
-/// The expired entries go first. Then the least recently used go until everything set here holds.
+/// The expired entries go first. Then the least recently used, or valuable, go until everything set
+/// here holds.
 /// Entries used at the same time go in the order of their names. With nothing set, only the expired
 /// go; without `takesAllExpired`, as after a store, they too go only as far as needed.
 /// `EvictionRun` chooses one entry after the other by such a plan.
 package struct TrimPlan: Sendable {
   /// The time of the decision.
-  let now: Timestamp
+  var now: Timestamp
   /// The entry that is never a victim, because its store set the eviction off.
   var protected: EntryName?
   /// Whether the expired entries go although the rest of the plan is fulfilled.
@@ -285,11 +335,21 @@ package struct TrimPlan: Sendable {
   /// Whether the plan is fulfilled, so that the next entry and all after it can stay.
   func isFulfilled(by totals: IndexTotals, freed: UInt64, next: Timestamp) -> Bool {
     if let lastUse, next > lastUse { return true }
-    if let (most, measure) = maximumSize, measure.of(totals) > most { return false }
     if let most = maximumCount, totals.count > most { return false }
-    if let outdated = outdatedAccess, next <= outdated { return false }
-    if let outdatedAhead, outdatedAhead.contains(next) { return false }
-    return freed >= byteCountToFree
+    return !isOutdated(next) && !mustFree(totals, freed)
+  }
+
+  /// Whether an entry has to go because of its last access.
+  func isOutdated(_ lastAccess: Timestamp) -> Bool {
+    if let lastUse, lastAccess > lastUse { return false }
+    if let outdatedAccess, lastAccess <= outdatedAccess { return true }
+    return outdatedAhead?.contains(lastAccess) ?? false
+  }
+
+  /// Whether bytes have to go, and not only a number of entries.
+  func mustFree(_ totals: IndexTotals, _ freed: UInt64) -> Bool {
+    if let (most, measure) = maximumSize, measure.of(totals) > most { return true }
+    return freed < byteCountToFree
   }
 }
 

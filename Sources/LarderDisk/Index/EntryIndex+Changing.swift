@@ -19,9 +19,10 @@ extension EntryIndex {
   package mutating func upsert(_ entry: IndexedEntry, order placement: Placement) -> Bool {
     let (stamp, facts) = (PackedTime(entry.lastAccess), EntryFacts(entry))
     let known = table.slot(of: entry.name)
-    var isReplacing = false
+    var (isReplacing, number) = (false, 0)
     if let known {
       unstick(known)
+      number = orderNumber(of: known)
       isReplacing = table.records[known].facts.inode != facts.inode
       // Subtracted before the facts are overwritten, because only they hold the old size.
       totals -= sizes(of: known)
@@ -32,9 +33,11 @@ extension EntryIndex {
     totals += sizes(of: slot)
     if known == nil {
       enter(slot, stamp, placement)
-    } else if placement == .mostRecent || stamp != table.records[slot].lastAccess {
+    } else if placement == .mostRecent || stamp != table.records[slot].lastAccess
+      || number != orderNumber(of: slot)
+    {
       // A scan that finds the same last access leaves the order as it is.
-      leaveOrder(slot)
+      leaveOrder(slot, number)
       enter(slot, stamp, placement)
     }
     setExpiry(entry.expiry, of: slot)
@@ -49,7 +52,7 @@ extension EntryIndex {
     _ slot: EntrySlot, at time: Timestamp, order placement: Placement = .mostRecent
   ) {
     unstick(slot)
-    leaveOrder(slot)
+    leaveOrder(slot, orderNumber(of: slot))
     enter(slot, PackedTime(time), placement)
   }
 
@@ -66,7 +69,7 @@ extension EntryIndex {
     unstick(slot)
     totals -= sizes(of: slot)
     removeExpiry(of: slot)
-    leaveOrder(slot)
+    leaveOrder(slot, orderNumber(of: slot))
     table.remove(slot)
   }
 }

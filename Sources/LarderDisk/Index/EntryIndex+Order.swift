@@ -9,39 +9,60 @@ extension EntryIndex {
   mutating func enter(_ slot: EntrySlot, _ stamp: PackedTime, _ placement: Placement) {
     let node = StampedSlot(slot, stamp)
     table.records[slot].lastAccess = stamp
+    let number = orderNumber(of: slot)
+    let newest = orders[number].newest
     if newest != .none {
       let last = StampedSlot(newest, table.records[newest].lastAccess)
       // A slot with the last one's stamp that goes before it by name cannot follow it in the list.
       if placement == .byLastAccess || stamp == last.stamp, table.precedes(node, last) {
         table.records[slot].next = EntryRecord.stray
-        return strays.add(node, in: &table)
+        return orders[number].strays.add(node, in: &table)
       }
     }
     table.records[slot].next = .none
-    join(newest, slot)
-    newest = slot
+    join(newest, slot, in: number)
+    orders[number].newest = slot
   }
 
-  /// Takes a slot out of the order.
+  /// Takes a slot out of the order that it is in.
   ///
   /// - Complexity: O(1), and O(log n) for a stray.
-  mutating func leaveOrder(_ slot: EntrySlot) {
+  mutating func leaveOrder(_ slot: EntrySlot, _ number: Int) {
     let record = table.records[slot]
     if let position = record.position(marked: EntryRecord.stray) {
-      strays.remove(at: position, in: &table)
+      orders[number].strays.remove(at: position, in: &table)
     } else {
-      join(record.previous, record.next)
+      join(record.previous, record.next, in: number)
     }
   }
 
-  /// Makes two slots of the list neighbours. If one of them is `.none`, the other becomes an end.
-  private mutating func join(_ previous: EntrySlot, _ next: EntrySlot) {
-    if previous == .none { oldest = next } else { table.records[previous].next = next }
-    if next == .none { newest = previous } else { table.records[next].previous = previous }
+  /// Makes two slots of a list neighbours. If one of them is `.none`, the other becomes an end.
+  private mutating func join(_ previous: EntrySlot, _ next: EntrySlot, in number: Int) {
+    if previous == .none {
+      orders[number].oldest = next
+    } else {
+      table.records[previous].next = next
+    }
+    if next == .none {
+      orders[number].newest = previous
+    } else {
+      table.records[next].previous = previous
+    }
+  }
+
+  /// Returns the number of the order to which a slot belongs by its size and number of uses.
+  @inline(__always)
+  func orderNumber(of slot: EntrySlot) -> Int {
+    guard let measure else { return 0 }
+    return UseOrder.number(measure.of(sizes(of: slot)), table.records[slot].lastAccess.useCount)
   }
 
   /// The name of the entry that was used last among those that are no strays.
-  var mostRecentName: EntryName? { newest == .none ? nil : table.name(of: newest) }
+  var mostRecentName: EntryName? {
+    let ends = orders.map(\.newest).filter { $0 != .none }
+    return ends.max { table.records[$0].lastAccess < table.records[$1].lastAccess }
+      .map { table.name(of: $0) }
+  }
 
   /// Takes an entry out of the order and the heap, so that nothing chooses it to go. It stays known
   /// and counted, until it is stored, used or stamped, or its file is found in another state.
@@ -53,7 +74,7 @@ extension EntryIndex {
     let node = StampedSlot(slot, expiry(of: slot))
     stuckTotals += sizes(of: slot)
     removeExpiry(of: slot)
-    leaveOrder(slot)
+    leaveOrder(slot, orderNumber(of: slot))
     table.records[slot].next = EntryRecord.stuck
     stuck.add(node, in: &table)
   }
@@ -76,5 +97,49 @@ extension EntryIndex {
   mutating func unstickSome() -> Bool {
     for _ in 0..<64 { if let first = stuck.first { unstick(first.slot) } }
     return stuck.first != nil
+  }
+}
+
+/// An order of last access: that of all entries of an index, or of those of one class of value.
+///
+/// A class has the entries of one number of uses and of sizes from a power of two to the next. So
+/// the least valuable entry of a class is the one that was used the longest ago, and choosing one
+/// takes a look at the first of each class. On traces of requests that costs 0.1 points of the
+/// hits.
+struct UseOrder: Sendable {
+  /// The ends of the list; `.none` if it is empty.
+  var oldest = EntrySlot.none
+  var newest = EntrySlot.none
+  var strays = SlotHeap()
+
+  /// The number of classes, of lengths below 1 TiB and up to three uses.
+  static let classCount = 160
+
+  /// Returns the number of the class of a size and a number of uses.
+  static func number(_ byteCount: UInt64, _ useCount: Int) -> Int {
+    4 * (63 - (byteCount | 1).leadingZeroBitCount) + useCount
+  }
+
+  /// Returns the priority with which the entries of a class go that were last used at a time, as
+  /// their value is low: age × √size ÷ (1 + uses)².
+  ///
+  /// - Parameter countsSize: Whether the size counts, as it does unless only their number matters.
+  static func priority(
+    _ number: Int, _ stamp: PackedTime, at now: Timestamp, countsSize: Bool
+  ) -> Double {
+    let age = Double(max(0, now.nanoseconds(since: stamp.timestamp)))
+    let size = countsSize ? Double(1 << (number / 4)).squareRoot() : 1
+    let uses = Double(1 + number % 4)
+    return age * size / (uses * uses)
+  }
+}
+
+extension PackedTime {
+  /// The number of uses of an entry since its name came, at most 3, as a last access has it: stamps
+  /// are in microseconds, and the nanoseconds beyond are the number. A larger one is that of a stamp
+  /// which another program has set, and counts as 0.
+  var useCount: Int {
+    let rest = Int(bits & (1 << 30 - 1)) % 1_000
+    return rest > 3 ? 0 : rest
   }
 }

@@ -25,7 +25,7 @@ package import LarderSystem
 /// ```
 ///
 /// The next to go is the older of the two that come first; if both have the same stamp, the first
-/// by name. Nothing is ever sorted all at once. If a scan brings a million entries, or they share a
+/// by name. If entries go by their value, each class of value has such an order. Nothing is ever sorted all at once. If a scan brings a million entries, or they share a
 /// stamp, each choice among them costs O(log n), and no caller pauses.
 ///
 /// Stamps count from 1970 to 2514, lengths and allocated bytes to 1 TiB. A value beyond counts as
@@ -36,10 +36,10 @@ package import LarderSystem
 ///   `emptyMarks()`.
 package struct EntryIndex: Sendable {
   var table = EntryTable()
-  /// The ends of the list; `.none` if it is empty.
-  var oldest = EntrySlot.none
-  var newest = EntrySlot.none
-  var strays = SlotHeap()
+  /// The orders of last access: one for all entries, or one for each class of value.
+  var orders: [UseOrder]
+  /// The measure of the sizes by which entries are in classes; nil if there is one order.
+  package let measure: DiskCache.SizeMeasure?
   var expiries = SlotHeap(placesExpiries: true)
   /// The entries of which nothing chooses one to go, because their files could not be removed, with
   /// their expiries; see `stick(_:)`.
@@ -49,7 +49,12 @@ package struct EntryIndex: Sendable {
   var stuckTotals = IndexTotals()
 
   /// Creates an index without entries.
-  package init() {}
+  ///
+  /// - Parameter measure: The measure of sizes by which entries are in classes of value.
+  package init(inClassesBy measure: DiskCache.SizeMeasure? = nil) {
+    self.measure = measure
+    orders = Array(repeating: UseOrder(), count: measure == nil ? 1 : UseOrder.classCount)
+  }
 
   /// Returns the entry of a name.
   package func entry(named name: EntryName) -> IndexedEntry? {

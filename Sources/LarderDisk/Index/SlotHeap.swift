@@ -20,8 +20,10 @@ struct SlotHeap: Sendable {
   ///
   /// - Complexity: O(k²), with k − 1 nodes before it.
   func first(in table: EntryTable, where isMeant: (StampedSlot) -> Bool) -> StampedSlot? {
+    guard let first else { return nil }
+    if isMeant(first) { return first }
     // The nodes right below those that are not meant, one of which comes next.
-    var edge = nodes.count > 0 ? [0] : []
+    var edge = Array((1..<5).clamped(to: 0..<nodes.count))
     while let next = edge.min(by: { table.precedes(nodes[$0], nodes[$1]) }) {
       if isMeant(nodes[next]) { return nodes[next] }
       edge.removeAll { $0 == next }

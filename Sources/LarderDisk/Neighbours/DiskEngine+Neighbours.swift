@@ -206,6 +206,13 @@ extension DiskEngine {
   /// Whether events report everything that other processes do.
   package var hasEvents: Bool { watching.isComplete.load(ordering: .acquiring) }
 
+  /// Whether limits evict the least valuable entry, as configured. Without what other processes use
+  /// and store, they would choose what is valuable there.
+  var evictsByValue: Bool {
+    configuration.valueMeasure != nil
+      && (hasEvents || configuration.mode == .exclusive && !isOnNetwork)
+  }
+
   /// Takes in everything that other processes had done when this was called.
   ///
   /// - Returns: Whether that was possible.

@@ -191,7 +191,7 @@ extension EngineState {
       return file
     }
     counters.countHit(of: status.byteCount)
-    let access = catalog.uses.issueAccess(at: context.now)
+    let access = catalog.issueAccess(of: name, at: context.now)
     file.countedExpiry = catalog.use(
       known.slot, of: name, status, at: access, isDue: file.lag != nil,
       extended: context.extending.extendedExpiry(
@@ -319,7 +319,7 @@ extension EngineState {
     extended: Timestamp?, isCurrent: @autoclosure () -> Bool, hasEvents: @autoclosure () -> Bool
   ) -> (Effects, (Timestamp, Timestamp)) {
     counters.countHit(of: status.byteCount)
-    let access = catalog.uses.issueAccess(at: now)
+    let access = catalog.issueAccess(of: name, stored: status.lastAccess, at: now)
     let entry = IndexedEntry(name: name, status: status, lastAccess: access, check: check)
     var (slot, effects) = (EntrySlot?.none, Effects())
     if status.linkCount > 0 { slot = catalog.index.recordCheck(of: entry) }

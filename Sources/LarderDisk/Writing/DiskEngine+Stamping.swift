@@ -29,7 +29,7 @@ extension DiskEngine {
       let isNew = attribute?.lifetime != testimony.attribute?.lifetime
       guard
         let fresh = try stamp(
-          file, held, isNew ? attribute : nil, access: issueAccess(at: now),
+          file, held, isNew ? attribute : nil, access: issueAccess(of: held.name, isUse: true, at: now),
           expiry: request.expiration.expiry(at: now), order: .mostRecent)
       else { return nil }
       followEvents(ofHeld: held.name, fresh)

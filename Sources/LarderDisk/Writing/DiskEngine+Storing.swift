@@ -158,7 +158,8 @@ extension DiskEngine {
     _ file: inout StagedFile, _ request: StoreRequest
   ) throws(CacheError) -> StoreOutcome {
     let now = self.now
-    var seal = request.accepted ?? request.seal(lastAccess: issueAccess(at: now), at: now)
+    let name = request.subject.name
+    var seal = request.accepted ?? request.seal(lastAccess: issueAccess(of: name, at: now), at: now)
     seal.begin = now
     try writer.seal(file, seal)
     if configuration.sizeMeasure == .allocatedBytes, let limit = configuration.sizeLimit {
@@ -167,13 +168,23 @@ extension DiskEngine {
     }
     let outcome = try publish(&file, request, seal)
     // With no name held, because an eviction holds other names.
-    if outcome == .stored { keepLimits(after: request.subject.name) }
+    if outcome == .stored { keepLimits(after: name) }
     return outcome
   }
 
-  /// Returns the time of a use, later than that of the use before.
-  func issueAccess(at now: Timestamp) -> Timestamp {
-    withState { $0.catalog.uses.issueAccess(at: now) }
+  /// Returns the time of a store or use, later than that of the use before. In an index with
+  /// classes of value the entry moves to its new place at once if it is used.
+  @discardableResult
+  func issueAccess(of name: EntryName, isUse: Bool = false, at now: Timestamp) -> Timestamp {
+    withState { state in
+      let access = state.catalog.issueAccess(of: name, isUse: isUse, at: now)
+      if isUse, state.catalog.index.measure != nil,
+        let slot = state.catalog.index.slot(of: name)
+      {
+        state.catalog.index.use(slot, at: access)
+      }
+      return access
+    }
   }
 
   /// Rejects a store and removes the value that it was to replace.
