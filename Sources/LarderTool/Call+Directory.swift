@@ -90,6 +90,7 @@ extension Call {
     _ directory: [UInt8]? = nil, _ change: (inout DiskCache.Configuration) -> Void
   ) throws(Failure) -> DiskCache {
     var configuration = DiskCache.Configuration(sizeLimit: nil)
+    if goesByValue { configuration.evictionOrder = .leastValuable }
     change(&configuration)
     var path = try Self.path(of: directory ?? arguments.directory)
     if directory == nil, let fixture = fixtureCopy {
@@ -99,6 +100,11 @@ extension Call {
     return try onCache(directory) { () throws(CacheError) in
       try DiskCache(directory: path, configuration: configuration)
     }
+  }
+
+  /// Whether the verb evicts, or shows, the least valuable first.
+  var goesByValue: Bool {
+    arguments.choice(.order) == "value" || arguments.choice(.sort) == EntryOrder.value.rawValue
   }
 
   /// Returns whether the directory is a cache, empty or foreign; nil if it does not exist.

@@ -148,7 +148,7 @@ extension DiskCache {
     let plan = TrimPlan(for: goal, at: engine.now, configuration)
     var index = engine.entryIndex
     var removal = BulkRemoval()
-    let victims = index.take(plan)
+    let victims = index.take(plan, byValue: engine.evictsByValue)
     for victim in victims { removal.byteCount.addSaturating(victim.entry.byteCount) }
     removal.removed = victims.count
     return (removal, victims.map(\.entry.name))

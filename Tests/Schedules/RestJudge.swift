@@ -473,7 +473,7 @@
     /// Returns all entries, the least recently used first. Those used at the same time go by name.
     func entriesInOrder() -> [IndexedEntry] {
       var (rest, entries) = (self, [IndexedEntry]())
-      while let entry = rest.takeLeastRecent(where: { _ in true }, if: { _ in true }) {
+      while let entry = rest.takeFirst(where: { _ in true }, if: { _ in true }) {
         entries.append(entry)
       }
       return entries

@@ -60,6 +60,7 @@ struct Catalog: Sendable {
   /// `PackedTime.useCount`. A store over an entry keeps the number.
   ///
   /// - Parameter stored: The last access that the file has.
+  @inline(__always)
   mutating func issueAccess(
     of name: EntryName, stored: Timestamp? = nil, isUse: Bool = true, at now: Timestamp
   ) -> Timestamp {
@@ -140,19 +141,21 @@ struct UseLog: Sendable {
   ///
   /// If the clock has not moved, the time is one nanosecond after the last use. If the last use is
   /// a second or more ahead, the clock was set back, and `now` is used.
-  ///
-  /// - Parameter useCount: The number of uses, 0 to 3. With it, the time is the next microsecond and
-  ///   as many nanoseconds.
-  mutating func issueAccess(at now: Timestamp, useCount: Int? = nil) -> Timestamp {
+  @inline(__always)
+  mutating func issueAccess(at now: Timestamp) -> Timestamp {
     let isJustBehind = now <= lastAccess && lastAccess < now.adding(seconds: 1)
     if now < lastAccess && !isJustBehind { (lastBeforeStep, lastStep) = (latest, now) }
     lastAccess =
       isJustBehind
       ? Timestamp(seconds: lastAccess.seconds, nanoseconds: Int64(lastAccess.nanoseconds) + 1) : now
-    if let useCount {
-      let nanoseconds = (Int64(lastAccess.nanoseconds) + 999) / 1_000 * 1_000 + Int64(useCount)
-      lastAccess = Timestamp(seconds: lastAccess.seconds, nanoseconds: nanoseconds)
-    }
+    return lastAccess
+  }
+
+  /// Returns the time of a use with the number of uses, 0 to 3: such a time in whole microseconds,
+  /// rounded up, and as many nanoseconds.
+  mutating func issueAccess(at now: Timestamp, useCount: Int) -> Timestamp {
+    let nanoseconds = (Int64(issueAccess(at: now).nanoseconds) + 999) / 1_000 * 1_000
+    lastAccess = Timestamp(seconds: lastAccess.seconds, nanoseconds: nanoseconds + Int64(useCount))
     return lastAccess
   }
 

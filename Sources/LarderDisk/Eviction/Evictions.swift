@@ -122,19 +122,17 @@ struct EvictionRun: Sendable {
     {
       return Victim(entry: entry, cause: .expired)
     }
-    let entry =
-      if index.measure != nil, isByValue {
-        // What is too old goes in any case, so that the rest may not have to.
-        (plan.outdatedAccess == nil ? nil : index.takeFirst(where: mayGo, if: plan.isOutdated))
-          ?? index.takeFirst(
-            where: mayGo, if: { !isFulfilled($0) },
-            by: {
-              [mustFree = plan.mustFree(totals, freed)] in
-              UseOrder.priority($0, $1, at: plan.now, countsSize: mustFree)
-            })
-      } else {
-        index.takeFirst(where: mayGo, if: { !isFulfilled($0) })
-      }
+    let goesByValue = isByValue && index.measure != nil
+    // What is too old goes in any case, so that the rest may not have to.
+    if goesByValue, plan.outdatedAccess != nil,
+      let entry = index.takeFirst(where: mayGo, if: plan.isOutdated)
+    {
+      return Victim(entry: entry, cause: plan.cause)
+    }
+    let (now, countsSize) = (plan.now, plan.mustFree(totals, freed))
+    let entry = index.takeFirst(where: mayGo, if: { !isFulfilled($0) }) {
+      goesByValue ? UseOrder.priority($0, $1, at: now, countsSize: countsSize) : 0
+    }
     return entry.map { Victim(entry: $0, cause: plan.cause) }
   }
 
@@ -200,10 +198,11 @@ extension EntryIndex {
       return priority > first.priority
         || priority == first.priority && table.precedes(node, first.node)
     }
-    for number in orders.indices {
+    for number in classes.indices {
       // Most are empty, or the first of them, although it might not go, comes after another's.
-      guard let head = head(of: number), precedes(head, priority(number, head.stamp)),
-        let node = self.first(in: orders[number], where: mayGo, if: isDue)
+      let order = order(number)
+      guard let head = head(of: order), precedes(head, priority(number, head.stamp)),
+        let node = self.first(in: order, where: mayGo, if: isDue)
       else { continue }
       let priority = priority(number, node.stamp)
       if precedes(node, priority) { first = (node, priority) }
@@ -212,10 +211,10 @@ extension EntryIndex {
   }
 
   /// Returns the least recently used one in an order.
-  private func head(of number: Int) -> StampedSlot? {
-    let (stray, oldest) = (orders[number].strays.first, orders[number].oldest)
-    guard oldest != .none else { return stray }
-    let listed = StampedSlot(oldest, table.records[oldest].lastAccess)
+  private func head(of order: UseOrder) -> StampedSlot? {
+    let stray = order.strays.first
+    guard order.oldest != .none else { return stray }
+    let listed = StampedSlot(order.oldest, table.records[order.oldest].lastAccess)
     return stray.map { table.precedes($0, listed) ? $0 : listed } ?? listed
   }
 

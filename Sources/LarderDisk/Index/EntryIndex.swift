@@ -25,8 +25,9 @@ package import LarderSystem
 /// ```
 ///
 /// The next to go is the older of the two that come first; if both have the same stamp, the first
-/// by name. If entries go by their value, each class of value has such an order. Nothing is ever sorted all at once. If a scan brings a million entries, or they share a
-/// stamp, each choice among them costs O(log n), and no caller pauses.
+/// by name. Where entries go by their value, each class of value has such an order. Nothing is ever
+/// sorted all at once. If a scan brings a million entries, or they share a stamp, each choice among
+/// them costs O(log n), and no caller pauses.
 ///
 /// Stamps count from 1970 to 2514, lengths and allocated bytes to 1 TiB. A value beyond counts as
 /// the nearest of these.
@@ -36,8 +37,11 @@ package import LarderSystem
 ///   `emptyMarks()`.
 package struct EntryIndex: Sendable {
   var table = EntryTable()
-  /// The orders of last access: one for all entries, or one for each class of value.
-  var orders: [UseOrder]
+  /// The order of last access; of several, that of the class which is selected.
+  var order = UseOrder()
+  /// The orders of the other classes of value, and an empty one in the place of the selected one.
+  var classes: [UseOrder]
+  var selected = 0
   /// The measure of the sizes by which entries are in classes; nil if there is one order.
   package let measure: DiskCache.SizeMeasure?
   var expiries = SlotHeap(placesExpiries: true)
@@ -48,12 +52,10 @@ package struct EntryIndex: Sendable {
   /// The sizes of the stuck entries, which `totals` includes.
   var stuckTotals = IndexTotals()
 
-  /// Creates an index without entries.
-  ///
-  /// - Parameter measure: The measure of sizes by which entries are in classes of value.
+  /// Creates an index without entries, which are to be in classes of value by a measure, or nil.
   package init(inClassesBy measure: DiskCache.SizeMeasure? = nil) {
     self.measure = measure
-    orders = Array(repeating: UseOrder(), count: measure == nil ? 1 : UseOrder.classCount)
+    classes = Array(repeating: UseOrder(), count: measure == nil ? 1 : UseOrder.classCount)
   }
 
   /// Returns the entry of a name.

@@ -208,7 +208,7 @@ extension DiskEngine {
 
   /// Whether limits evict the least valuable entry, as configured. Without what other processes use
   /// and store, they would choose what is valuable there.
-  var evictsByValue: Bool {
+  package var evictsByValue: Bool {
     configuration.valueMeasure != nil
       && (hasEvents || configuration.mode == .exclusive && !isOnNetwork)
   }

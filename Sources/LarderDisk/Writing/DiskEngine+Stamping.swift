@@ -29,7 +29,8 @@ extension DiskEngine {
       let isNew = attribute?.lifetime != testimony.attribute?.lifetime
       guard
         let fresh = try stamp(
-          file, held, isNew ? attribute : nil, access: issueAccess(of: held.name, isUse: true, at: now),
+          file, held, isNew ? attribute : nil,
+          access: issueAccess(of: held.name, isUse: true, at: now),
           expiry: request.expiration.expiry(at: now), order: .mostRecent)
       else { return nil }
       followEvents(ofHeld: held.name, fresh)

@@ -178,11 +178,9 @@ extension DiskEngine {
   func issueAccess(of name: EntryName, isUse: Bool = false, at now: Timestamp) -> Timestamp {
     withState { state in
       let access = state.catalog.issueAccess(of: name, isUse: isUse, at: now)
-      if isUse, state.catalog.index.measure != nil,
-        let slot = state.catalog.index.slot(of: name)
-      {
-        state.catalog.index.use(slot, at: access)
-      }
+      let hasClasses = state.catalog.index.measure != nil
+      let slot = isUse && hasClasses ? state.catalog.index.slot(of: name) : nil
+      if let slot { state.catalog.index.use(slot, at: access) }
       return access
     }
   }

@@ -14,7 +14,7 @@ struct Inventory: Sendable {
   private(set) var findings: Verification?
   /// The names of `entries`.
   private var names: [EntryName] = []
-  private var index = EntryIndex()
+  private var index: EntryIndex
   private let configuration: DiskCache.Configuration
   private let now: Timestamp
 
@@ -29,7 +29,7 @@ struct Inventory: Sendable {
   enum Fate: Sendable, Hashable {
     case stays
     case goesAsExpired
-    case goesAsLeastRecent
+    case goesInOrder
   }
 
   /// Returns what a trim to a goal would do with each of `entries` if it ran now.
@@ -41,7 +41,7 @@ struct Inventory: Sendable {
     return zip(entries, names).map { entry, name in
       // An entry whose status cannot be read is in no index.
       guard !left.contains(name), index.contains(name) else { return .stays }
-      return entry.isExpired(at: now) ? .goesAsExpired : .goesAsLeastRecent
+      return entry.isExpired(at: now) ? .goesAsExpired : .goesInOrder
     }
   }
 }
@@ -72,6 +72,7 @@ extension Inventory {
     let engine = cache.engine
     configuration = engine.configuration
     now = engine.now
+    index = EntryIndex(inClassesBy: configuration.valueMeasure)
     if isChecking { findings = Verification() }
     var names: [EntryName] = []
     func foreignThing(_ name: FileName) -> ForeignThing? {

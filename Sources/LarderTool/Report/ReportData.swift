@@ -80,6 +80,7 @@ struct ReportData {
     "directoryWord":\(CacheKey(content.directory).shellWord.map(Self.quoted) ?? "null"),
     "now":\(content.now.seconds),"made":"\(content.now.rfc3339)","version":"\(Version.current)",
     "limit":\(content.limit.map(String.init) ?? "null"),"target":\(content.target),
+    "order":"\(content.isByValue ? "least valuable" : "least recently used")",
     "checked":\(content.findings.map { "\($0.checkedCount)" } ?? "null"),
     "unfinished":\(content.survey.temporaryCount),"foreignCount":\(content.survey.foreignCount),
     "foreign":[\(foreign)],
@@ -149,7 +150,7 @@ struct ReportData {
     switch fate {
     case .stays: break
     case .goesAsExpired: flag |= Flag.expiredVictim
-    case .goesAsLeastRecent: flag |= Flag.evicted
+    case .goesInOrder: flag |= Flag.evicted
     }
     if entry.key != nil {
       if !isCut { flag |= Flag.wholeKey }

@@ -58,6 +58,8 @@ struct ReportContent: Sendable {
   let limit: Int?
   /// The total size after an eviction.
   let target: Int
+  /// Whether the eviction takes the least valuable, and not the least recently used.
+  var isByValue = false
   /// Everything in the directory.
   let inventory: Inventory
   /// What an eviction would do with each entry.

@@ -10,14 +10,14 @@ extension ReportScript {
           + bytes(data.target) + ", " + of + "."), make("p", "note", due(sum)));
         return;
       }
-      const parts = [[total(overdue), 0, "expired"], [total(evicted), 1, "least recently used"],
+      const parts = [[total(overdue), 0, "expired"], [total(evicted), 1, data.order],
         [sum - gone, 4, "would stay"]];
       byId("eviction").append(
         make("p", "", "Down to " + bytes(data.target) + ", " + of + ": "
           + (overdue.length ? plural(overdue.length, "expired entry") + " of "
             + bytes(total(overdue)) + ", then " : "")
           + plural(evicted.length, "entry") + " of " + bytes(total(evicted))
-          + ", the least recently used first. " + bytes(sum - gone) + " would stay."),
+          + ", the " + data.order + " first. " + bytes(sum - gone) + " would stay."),
         stack(parts, sum), stackLegend(parts), make("p", "note", due(sum) + lastUse(evicted)));
       const button = make("button", "show", "Show them in the table");
       button.addEventListener("click", () => choose("evicted"));
@@ -32,7 +32,7 @@ extension ReportScript {
 
     function lastUse(evicted) {
       const latest = evicted.reduce((time, entry) => Math.max(time, entry[USED]), -Infinity);
-      return evicted.length ? "All that was last used up to " + date(latest) + " would go. "
+      return evicted.length ? (data.order === "least valuable" ? "" : "All that was last used up to " + date(latest) + " would go. ")
         + "Whether a larger limit would help, larder top shows while the cache is in use." : "";
     }
 

@@ -2,8 +2,10 @@ import Larder
 
 /// The orders in which `larder list` shows entries.
 enum EntryOrder: String, Sendable, Hashable, CaseIterable {
-  /// By last access, the least recent first: the order of eviction.
+  /// By last access, the least recent first: the order of eviction by default.
   case used
+  /// By value, the least valuable first: the order of eviction of caches that ask for it.
+  case value
   /// By expiry, the next to expire first.
   case expiry
   /// By size, the largest first.

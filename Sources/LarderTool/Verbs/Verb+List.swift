@@ -11,7 +11,8 @@ extension Verb {
     ownOptions: [.sort, .first, .onlyExpired, .onlyUnused, .listsNames],
     notes: [
       """
-      The order used has the least recent first, as eviction would take them, and size the \
+      The order used has the least recent first, as eviction would take them by default, value \
+      the least valuable, as it would where evictionOrder asks for that, and size the \
       largest. In keys and names, whatever a terminal might obey is shown as \\x.. or \\u{..}. \
       The entries of --json have the extended data too, which are not checked here. Of a fixture, \
       keys and times are those of its manifest, and the clock stands at the last of its uses, \
@@ -36,7 +37,7 @@ extension Option {
   /// The order of the rows and of `entries`.
   static let sort = Option(
     "sort", nil, .choice("ORDER", EntryOrder.allCases.map(\.rawValue)),
-    "The order: used, expiry, size, key or name (default: used)")
+    "The order: used, value, expiry, size, key or name (default: used)")
   /// The number of rows to show.
   static let first = Option("first", "n", .count, "Show only the first N")
   /// The flag to show only entries that `larder expire` would remove.
@@ -54,7 +55,11 @@ extension Call {
     if arguments.has(.onlyUnused) { try keepUnused(&entries, of: cache) }
     if arguments.has(.onlyExpired) { entries.removeAll { !$0.isExpired(at: now) } }
     let order = arguments.choice(.sort).flatMap(EntryOrder.init(rawValue:)) ?? .used
-    entries.sort(by: order.precedes)
+    if order == .value {
+      try sortByValue(&entries, of: cache)
+    } else {
+      entries.sort(by: order.precedes)
+    }
     let shown = entries.prefix(arguments.count(.first) ?? .max)
     sayUnreadable(entries)
     sayRefusals()
@@ -68,6 +73,18 @@ extension Call {
       if fixtureCopy == nil { suggestAfterList(entries, shown: shown.count, at: now) }
     }
     return .fine
+  }
+
+  /// Sorts entries as an eviction would take them by their value.
+  private func sortByValue(
+    _ entries: inout [DiskEntry], of cache: DiskCache
+  ) throws(Failure) {
+    let names = try onCache { () throws(CacheError) in try cache.preview(.size(0)).names }
+    let ranks = Dictionary(zip(names.map(\.description), names.indices)) { first, _ in first }
+    // What is empty frees nothing, and what came meanwhile is the most recent.
+    entries = entries.map { (ranks[$0.name] ?? .max, $0) }.sorted {
+      ($0.0, $0.1.name) < ($1.0, $1.1.name)
+    }.map(\.1)
   }
 
   /// Keeps the entries that were not used since their store.

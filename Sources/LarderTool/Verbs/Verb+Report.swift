@@ -7,14 +7,15 @@ extension Verb {
     summary: "Write a page for a browser: sizes, expiries, uses, damage, and a table to search",
     synonyms: ["html", "dashboard", "page"],
     operands: [.directory],
-    ownOptions: [.page, .limit, .quick],
+    ownOptions: [.page, .limit, .order, .quick],
     rules: [.jsonNeedsPage],
     notes: [
       """
       The page is one file that loads nothing and may be opened from anywhere. It holds the keys, \
       so that its mode is 0600. It shows what an eviction would take: down to half of --limit, or \
       of the present total.
-      """
+      """,
+      orderNote,
     ],
     run: { call throws(Failure) in try call.readingFixture().report() })
 }
@@ -64,7 +65,8 @@ extension Call {
     let target = (limit ?? inventory.entries.byteCount) / 2
     return ReportContent(
       directory: try original(of: cache).directory, now: now, limit: limit, target: target,
-      inventory: inventory, fates: inventory.fates(under: .size(target)))
+      isByValue: goesByValue, inventory: inventory,
+      fates: inventory.fates(under: .size(target)))
   }
 
   private func write(_ content: ReportContent) throws(Failure) {

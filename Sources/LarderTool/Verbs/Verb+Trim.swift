@@ -8,12 +8,12 @@ extension Verb {
     summary: "Remove what has expired, then the least recently used, down to a limit",
     synonyms: ["shrink", "limit", "reduce"],
     operands: [.directory],
-    ownOptions: [.trimToSize, .trimToCount, .trimToAge, .force, .dryRun, .listsNames],
+    ownOptions: [.trimToSize, .trimToCount, .trimToAge, .order, .force, .dryRun, .listsNames],
     rules: [
       .exactlyOne(of: [.trimToSize, .trimToCount, .trimToAge]), .nothingNeedsForce,
       .namesNeedDryRun,
     ],
-    notes: [namesNote],
+    notes: [namesNote, orderNote],
     run: { call throws(Failure) in try call.trim() })
 
   /// `larder expire`
@@ -45,7 +45,19 @@ extension Verb {
     """
 }
 
+extension Verb {
+  /// The note on `--order`.
+  static let orderNote = """
+    The directory does not say which order of eviction its programs have set: give --order value \
+    if they evict the least valuable.
+    """
+}
+
 extension Option {
+  /// The order of eviction.
+  static let order = Option(
+    "order", nil, .choice("ORDER", ["used", "value"]),
+    "What goes first: used (the least recently) or value (the least valuable)")
   /// The limit on the bytes of all values together.
   static let trimToSize = Option("to", nil, .size, "Leave at most so many bytes")
   /// The limit on the number of entries.
@@ -129,7 +141,7 @@ extension Call {
     return RemovalTally(try goal == .nothing ? cache.removeAll() : cache.trim(to: goal))
   }
 
-  /// Removes expired entries, and then the least recently used, down to a limit.
+  /// Removes expired entries, and then the least recently used or valuable, down to a limit.
   func trim() throws(Failure) -> ExitCode {
     if let size = arguments.size(.trimToSize) { return try trim(to: .size(Int(size.count))) }
     if let count = arguments.count(.trimToCount) { return try trim(to: .count(count)) }

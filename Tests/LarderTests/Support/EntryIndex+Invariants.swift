@@ -70,10 +70,24 @@ extension NameTable {
 
 extension EntryIndex {
   fileprivate var contradictionOfOrder: String? {
-    guard let sortedCount = listLength else { return "the list's links do not meet" }
-    let strays = strays.nodes
+    var (listed, strayCount) = (0, 0)
+    for number in classes.indices {
+      let order = order(number)
+      guard let count = listLength(of: order, number) else { return "a list's links do not meet" }
+      if let contradiction = contradiction(of: order.strays.nodes, number) { return contradiction }
+      listed += count
+      strayCount += order.strays.nodes.count
+    }
+    return listed + strayCount + stuckTotals.count == totals.count
+      ? nil
+      : "\(listed) slots, \(strayCount) strays and \(stuckTotals.count) stuck ones are"
+        + " not \(totals.count) entries"
+  }
+
+  private func contradiction(of strays: ChunkedArray<StampedSlot>, _ number: Int) -> String? {
     for position in 0..<strays.count {
       let stray = strays[position]
+      if orderNumber(of: stray.slot) != number { return "a stray is in another class" }
       let record = table.records[stray.slot]
       if record.position(marked: EntryRecord.stray) != position {
         return "a stray does not know its position"
@@ -83,28 +97,26 @@ extension EntryIndex {
         return "a stray goes before the one above it"
       }
     }
-    return sortedCount + strays.count + stuckTotals.count == totals.count
-      ? nil
-      : "\(sortedCount) slots, \(strays.count) strays and \(stuckTotals.count) stuck ones are"
-        + " not \(totals.count) entries"
+    return nil
   }
 }
 
 extension EntryIndex {
-  /// The number of slots in the list; nil if its links do not fit together.
-  private var listLength: Int? {
+  /// Returns the number of slots in a list; nil if its links do not fit together, or a slot is of
+  /// another class.
+  private func listLength(of order: UseOrder, _ number: Int) -> Int? {
     var count = 0
     var previous = EntrySlot.none
-    var slot = oldest
+    var slot = order.oldest
     while slot != .none {
       let record = table.records[slot]
       guard record.next != EntryRecord.stray, record.next != EntryRecord.stuck,
-        record.previous == previous
+        record.previous == previous, orderNumber(of: slot) == number
       else { return nil }
       count += 1
       (previous, slot) = (slot, record.next)
     }
-    return previous == newest ? count : nil
+    return previous == order.newest ? count : nil
   }
 
   fileprivate var contradictionOfExpiries: String? {

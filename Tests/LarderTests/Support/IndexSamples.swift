@@ -40,8 +40,10 @@ enum IndexSample {
   }
 
   /// Returns an index of entries, each placed by its last access.
-  static func index(_ entries: [IndexedEntry]) -> EntryIndex {
-    var index = EntryIndex()
+  static func index(
+    _ entries: [IndexedEntry], inClassesBy measure: DiskCache.SizeMeasure? = nil
+  ) -> EntryIndex {
+    var index = EntryIndex(inClassesBy: measure)
     for entry in entries { index.upsert(entry, order: .byLastAccess) }
     return index
   }
@@ -68,7 +70,7 @@ extension EntryIndex {
   /// Returns all entries, the least recently used first. Those used at the same time go by name.
   func entriesInOrder() -> [IndexedEntry] {
     var (rest, entries) = (self, [IndexedEntry]())
-    while let entry = rest.takeLeastRecent(where: { _ in true }, if: { _ in true }) {
+    while let entry = rest.takeFirst(where: { _ in true }, if: { _ in true }) {
       entries.append(entry)
     }
     return entries + (0..<stuck.nodes.count).map { entry(at: stuck.nodes[$0].slot) }

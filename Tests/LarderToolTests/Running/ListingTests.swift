@@ -36,6 +36,32 @@ struct `Listing and counting` {
     #expect(try keys("--expired") == ["c"])
   }
 
+  @Test func `by value is the order of a trim that goes by it, with the uses that stamps have`()
+    throws
+  {
+    for (key, byteCount) in [("a", 100), ("b", 1_000), ("c", 10_000), ("d", 10_000)] {
+      try scene.put(String(repeating: "x", count: byteCount), key)
+    }
+    let names = try ["a", "b", "c", "d"].map { try scene.run("path", "c", $0).text.dropLast() }
+    for (name, age) in zip(names, ["9 hours.000000002", "2 hours", "1 hours", "1 hours"]) {
+      let hours = age.split(separator: ".")
+      let digits = hours.count > 1 ? hours[1] : "000000777"
+      _ = try scene.shell(
+        "touch -a -d \"$(date -d '-\(hours[0])' '+%F %T').\(digits)\" '\(name)'")
+    }
+    // 10,000 bytes for an hour; 512 to 1,023 for two; 64 to 127 for nine, used twice.
+    #expect(try keys("--sort", "value") == ["c", "d", "b", "a"])
+    #expect(try keys("--sort", "used") == ["a", "b", "c", "d"])
+    let plan = try scene.run(
+      "trim", "c", "--to", "1K", "--order", "value", "--dry-run", "--names"
+    ).text
+    #expect(plan.split(separator: "\n").map { "/\($0)" } == [2, 3, 1].map { String(names[$0].suffix(33)) })
+    let report = try scene.run("report", "c", "--order", "value", "--quick").text
+    #expect(report.contains(#""order":"least valuable""#))
+    _ = try scene.run("trim", "c", "--to", "1K", "--order", "value")
+    #expect(try keys() == ["a"])
+  }
+
   @Test func `an entry says all that is known of it`() throws {
     try fill()
     _ = try scene.shell("touch -d '2030-01-02T03:04:05.000000006Z' c/0c*")

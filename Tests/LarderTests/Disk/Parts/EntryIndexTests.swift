@@ -158,7 +158,7 @@ struct EntryIndexTests {
       // The entry after the ties is used and moves to the end, so that nothing separates the ties
       // from the rest.
       index.touch(IndexSample.name(tied + number), at: Timestamp(seconds: 100_000 + Int64(number)))
-      let first = index.takeLeastRecent(where: { _ in true }, if: { _ in true })
+      let first = index.takeFirst(where: { _ in true }, if: { _ in true })
       #expect(first?.name == IndexSample.name(number))
     }
     #expect(index.contradiction == nil)
@@ -197,14 +197,14 @@ struct EntryIndexTests {
         order: .byLastAccess)
     }
     let held = [1, 2, 4].map { IndexSample.name($0) }
-    let least = index.takeLeastRecent(where: { !held.contains($0) }, if: { _ in true })
+    let least = index.takeFirst(where: { !held.contains($0) }, if: { _ in true })
     #expect(least?.name == IndexSample.name(3) && index.contradiction == nil)
     #expect(index.numbers().filter { $0 < 99 } == [1, 2, 4, 5])
     let expired = index.takeExpired(at: Timestamp(seconds: 50)) { !held.contains($0) }
     #expect(expired?.name == IndexSample.name(5) && index.contradiction == nil)
     #expect(index.numbers().filter { $0 < 99 } == [1, 2, 4])
     #expect(index.nextExpiry == Timestamp(seconds: 11))
-    let none = index.takeLeastRecent(where: { _ in true }, if: { $0 < Timestamp(seconds: 1) })
+    let none = index.takeFirst(where: { _ in true }, if: { $0 < Timestamp(seconds: 1) })
     #expect(none == nil && index.numbers().filter { $0 < 99 } == [1, 2, 4])
   }
 
