@@ -174,13 +174,12 @@ extension DiskCache {
     case leastRecentlyUsed
     /// The entry with the largest age × √size ÷ (1 + uses)² goes first: the time since the last use,
     /// the size by `sizeMeasure` to within a power of two, and the uses since its name came, of
-    /// which three count. For a limit on the number of entries the size does not count.
+    /// which three count. If only a number of entries is exceeded, the size does not count.
     ///
-    /// More requests are answered, and fewer files removed, if sizes differ or many entries are
-    /// used once; see <doc:ChoosingLimits#What-goes>. A hit in memory takes longer, because it
-    /// counts on disk at once. Other processes, and this one after a restart, learn of uses by
-    /// stamps, so by one a `recencyGranularity`. Where no events come or other machines may write,
-    /// and with `coherence` `.none`, the order is that of use: `DiskStatistics.evictionOrder`.
+    /// More is found, and fewer files are removed, where sizes differ or much is used once. A hit in
+    /// memory takes longer, as it counts on disk at once. Where no events come or other machines may
+    /// write, and with `coherence` `.none`, the order is that of use; see
+    /// `DiskStatistics.evictionOrder`.
     case leastValuable
   }
 

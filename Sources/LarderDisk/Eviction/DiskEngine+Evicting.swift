@@ -360,7 +360,7 @@ extension DiskEngine {
     if run.takeMissing() { startScan() }
     lookAround()
     run.isByValue = evictsByValue
-    // Entries that are used during a long purge grow old as well.
+    if run.isByValue, configuration.sizeLimit == nil { _ = catchUp() }
     if run.isPurge { run.plan.now = now }
     guard run.isPurge, configuration.freeSpaceLimit != nil, missingBytes() == 0 else { return }
     withState { $0.evictions.purge?.missing = 0 }
@@ -369,9 +369,8 @@ extension DiskEngine {
   /// Takes in what other processes have done, so that no process stores faster than it learns of
   /// them. Called with no name held.
   func lookAround() {
-    guard hasEvents, configuration.sizeLimit != nil || evictsByValue else { return }
+    guard let limit = configuration.sizeLimit, hasEvents else { return }
     _ = catchUp()
-    guard let limit = configuration.sizeLimit else { return }
     withState { [configuration] state in
       let total = configuration.sizeMeasure.of(state.totalsOnDisk)
       let most = UInt64(limit) + UInt64(limit) / 10
@@ -385,10 +384,9 @@ extension DiskEngine {
   /// a reader must not cost the cache its entries.
   private func missingFreeSpace() -> UInt64 {
     guard configuration.freeSpaceLimit != nil else { return 0 }
-    let time = MonotonicTime.now
     let isDue = withState { state in
       state.isScanned && state.counters.stores > 0
-        && state.evictions.beginFreeSpaceCheck(at: time)
+        && state.evictions.beginFreeSpaceCheck(at: .now)
     }
     return isDue ? missingBytes() : 0
   }

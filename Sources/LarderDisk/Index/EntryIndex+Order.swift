@@ -1,5 +1,5 @@
 import LarderBasics
-import LarderSystem
+package import LarderSystem
 
 // The order of last access, the entries that go next, and those that cannot be removed.
 extension EntryIndex {
@@ -105,6 +105,102 @@ extension EntryIndex {
   mutating func unstickSome() -> Bool {
     for _ in 0..<64 { if let first = stuck.first { unstick(first.slot) } }
     return stuck.first != nil
+  }
+}
+
+// The entries that go next, by the order of last access and of expiry.
+extension EntryIndex {
+  /// Takes out the entry that expired first among those that may go; nil if there is none.
+  ///
+  /// - Complexity: O(log n + k²), with k − 1 entries before it that may not go.
+  mutating func takeExpired(at now: Timestamp, where mayGo: (EntryName) -> Bool) -> IndexedEntry? {
+    let limit = PackedTime(now)
+    let first = expiries.first(in: table) { $0.stamp > limit || mayGo(table.name(of: $0.slot)) }
+    guard let first, first.stamp <= limit else { return nil }
+    return take(first.slot)
+  }
+
+  /// Takes out the first entry among those that may go and for whose last access a condition holds;
+  /// nil if there is none.
+  ///
+  /// The first is that of the highest priority; of the same, the least recently used one; of the
+  /// same last access, the first by name. In each class of value entries go by last access, and
+  /// once the condition does not hold, none of the class goes.
+  ///
+  /// - Parameter priority: Returns that of a class and a last access, the same for all by default.
+  /// - Complexity: O(log n + k²), with k − 1 entries before it that may not go.
+  mutating func takeFirst(
+    where mayGo: (EntryName) -> Bool, if isDue: (_ lastAccess: Timestamp) -> Bool,
+    by priority: (_ number: Int, PackedTime) -> Double = { _, _ in 0 }
+  ) -> IndexedEntry? {
+    var first: (node: StampedSlot, priority: Double)?
+    func precedes(_ node: StampedSlot, _ priority: Double) -> Bool {
+      guard let first else { return true }
+      return priority > first.priority
+        || priority == first.priority && table.precedes(node, first.node)
+    }
+    for number in classes.indices {
+      // Most are empty, or the first of them, although it might not go, comes after another's.
+      let order = order(number)
+      guard let head = head(of: order), precedes(head, priority(number, head.stamp)),
+        let node = self.first(in: order, where: mayGo, if: isDue)
+      else { continue }
+      let priority = priority(number, node.stamp)
+      if precedes(node, priority) { first = (node, priority) }
+    }
+    return first.map { take($0.node.slot) }
+  }
+
+  /// Returns the least recently used one in an order.
+  private func head(of order: UseOrder) -> StampedSlot? {
+    let stray = order.strays.first
+    guard order.oldest != .none else { return stray }
+    let listed = StampedSlot(order.oldest, table.records[order.oldest].lastAccess)
+    return stray.map { table.precedes($0, listed) ? $0 : listed } ?? listed
+  }
+
+  /// Returns the least recently used one in an order that may go, if the condition holds.
+  private func first(
+    in order: UseOrder, where mayGo: (EntryName) -> Bool,
+    if isDue: (_ lastAccess: Timestamp) -> Bool
+  ) -> StampedSlot? {
+    func isNext(_ node: StampedSlot) -> Bool {
+      !isDue(node.stamp.timestamp) || mayGo(table.name(of: node.slot))
+    }
+    var first = order.strays.first(in: table, where: isNext)
+    var listed = order.oldest
+    while listed != .none {
+      let node = StampedSlot(listed, table.records[listed].lastAccess)
+      // Looked at here, because the stamps of the list are in no order where a clock went back.
+      if let first, table.precedes(first, node) { break }
+      if isNext(node) {
+        first = node
+        break
+      }
+      listed = table.records[listed].next
+    }
+    guard let first, isDue(first.stamp.timestamp) else { return nil }
+    return first
+  }
+
+  /// Forgets an entry, and returns it.
+  private mutating func take(_ slot: EntrySlot) -> IndexedEntry {
+    let entry = entry(at: slot)
+    remove(slot)
+    return entry
+  }
+
+  /// Takes out all entries that a plan demands.
+  ///
+  /// - Complexity: O(k log n) for k victims.
+  package mutating func take(_ plan: TrimPlan, byValue: Bool = true) -> [Victim] {
+    var (run, victims) = (EvictionRun(plan), [Victim]())
+    run.isByValue = byValue
+    while let victim = run.takeNext(from: &self) {
+      run.add(.removed, of: victim)
+      victims.append(victim)
+    }
+    return victims
   }
 }
 

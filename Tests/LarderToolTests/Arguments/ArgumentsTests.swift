@@ -108,7 +108,7 @@ struct ArgumentsTests {
     ),
     (["put", "d", "--key-file", "-"], "only one of key, value and data can come from stdin"),
     (["put", "d", "--key-file", "-", "-"], "only one of key, value and data can come from stdin"),
-    (["list", "d", "--sort", "age"], "--sort: 'age' is not a choice; say one of used, value, expiry"),
+    (["list", "d", "--sort", "age"], "--sort: 'age' is not a choice; say one of used, value"),
     (["list", "d", "-n", "1.5"], "--first: '1.5' is not a whole number"),
     (["put", "d", "k", "--ext", "a/b"], "--ext: 'a/b' is no extension"),
   ])
