@@ -172,13 +172,13 @@ extension DiskCache {
   public enum EvictionOrder: Sendable, Hashable {
     /// The entry that was used the longest ago goes first.
     case leastRecentlyUsed
-    /// The entry with the largest age × √size ÷ (1 + uses)² goes first: the time since the last use,
-    /// the size by `sizeMeasure` to within a power of two, and the uses since its name came, of
-    /// which three count. If only a number of entries is exceeded, the size does not count.
+    /// The entry with the largest age × √size ÷ (1 + uses)² goes first: the time since the last
+    /// use, the size by `sizeMeasure` to within a power of two, and the uses since its name came,
+    /// of which three count. If only a number of entries is exceeded, the size does not count.
     ///
-    /// More is found, and fewer files are removed, where sizes differ or much is used once. A hit in
-    /// memory takes longer, as it counts on disk at once. Where no events come or other machines may
-    /// write, and with `coherence` `.none`, the order is that of use; see
+    /// More is found, and fewer files are removed, where sizes differ or much is used once. A hit
+    /// in memory takes longer, as it counts on disk at once. Where no events come or other machines
+    /// may write, and with `coherence` `.none`, the order is that of use; see
     /// `DiskStatistics.evictionOrder`.
     case leastValuable
   }

@@ -43,8 +43,8 @@ struct ReplayProcesses {
     try cache.close()
   }
 
-  /// Makes the accesses whose numbers come in lines, and says for each whether there was an eviction
-  /// so far, and the total.
+  /// Makes the accesses whose numbers come in lines. Says for each how many evictions have begun,
+  /// and the total.
   static func runPart(_ trace: Trace, _ subject: inout ReplaySubject) throws {
     var report = ReplayReport()
     while let line = readLine(), let number = Int(line) {

@@ -1,5 +1,5 @@
 import LarderBasics
-package import LarderSystem
+import LarderSystem
 
 // The order of last access, the entries that go next, and those that cannot be removed.
 extension EntryIndex {
@@ -237,8 +237,8 @@ struct UseOrder: Sendable {
 
 extension PackedTime {
   /// The number of uses of an entry since its name came, at most 3, as a last access has it: stamps
-  /// are in microseconds, and the nanoseconds beyond are the number. A larger one is that of a stamp
-  /// which another program has set, and counts as 0.
+  /// are in microseconds, and the nanoseconds beyond are the number. A larger one is of a stamp
+  /// that another program has set, and counts as 0.
   var useCount: Int {
     let rest = Int(bits & (1 << 30 - 1)) % 1_000
     return rest > 3 ? 0 : rest

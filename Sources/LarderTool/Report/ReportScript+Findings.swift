@@ -32,7 +32,9 @@ extension ReportScript {
 
     function lastUse(evicted) {
       const latest = evicted.reduce((time, entry) => Math.max(time, entry[USED]), -Infinity);
-      return evicted.length ? (data.order === "least valuable" ? "" : "All that was last used up to " + date(latest) + " would go. ")
+      const goesByUse = data.order === "least recently used";
+      return evicted.length
+        ? (goesByUse ? "All that was last used up to " + date(latest) + " would go. " : "")
         + "Whether a larger limit would help, larder top shows while the cache is in use." : "";
     }
 
