@@ -141,7 +141,6 @@ struct UseLog: Sendable {
   ///
   /// If the clock has not moved, the time is one nanosecond after the last use. If the last use is
   /// a second or more ahead, the clock was set back, and `now` is used.
-  @inline(__always)
   mutating func issueAccess(at now: Timestamp) -> Timestamp {
     let isJustBehind = now <= lastAccess && lastAccess < now.adding(seconds: 1)
     if now < lastAccess && !isJustBehind { (lastBeforeStep, lastStep) = (latest, now) }
