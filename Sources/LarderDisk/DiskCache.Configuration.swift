@@ -28,8 +28,8 @@ extension DiskCache {
     public var ageLimit: Duration?
     /// The bytes that must stay free on the file system, or entries are evicted. By default nil.
     ///
-    /// Checked at most every five seconds, after a store or a trim, against the bytes that an
-    /// ordinary user may still fill. The missing bytes are evicted, down to the newest entry if
+    /// Checked after a store or a trim, and from then on every five seconds, against the bytes that
+    /// an ordinary user may still fill. The missing bytes are evicted, down to the newest entry if
     /// need be, even if other files have filled the file system. A process that has stored nothing
     /// since it opened the directory evicts nothing for it, so neither inspecting nor reading costs
     /// entries.

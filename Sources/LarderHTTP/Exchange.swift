@@ -53,7 +53,11 @@ struct Exchange: Sendable {
     // such URL is stored, and a hit sends nothing on, so it need not look at each byte.
     let isPart = request.fields.contains("range")
     guard request.isPlain, usable != nil || !isPart else { return try await passBy() }
-    let shares = mayWait && !isPart && !request.isPersonal
+    // What came stale, or must not be used without a question, answers its own request alone.
+    let rules = usable?.stored.rules(policy).directives
+    let isOwn = usable.map { $0.stored.staleness(policy, at: $0.stored.received) >= 0 } ?? false
+    let mayShare = mayWait && !isOwn && rules?.has("no-cache") != true
+    let shares = mayShare && !isPart && !request.isPersonal
     switch await cache.flights.join(self, shares, after: endCount) {
     case .asks(let flight): return try await ask(flight)
     case .looks(let again): (waits, mayWait) = (waits + [reason], again && waits.count < 3)

@@ -402,6 +402,21 @@ struct `Requests at once` {
     #expect(origin.count == 2)
   }
 
+  @Test(.watched, arguments: ["no-cache", "max-age=0"])
+  func `a request each for what is validated each time, and no waiting once that is known`(
+    rule: String
+  ) async throws {
+    let scene = try scene()
+    for (status, expected) in [(200, 1), (304, 20)] {
+      let origin = SlowOrigin { _ in
+        .init(status: status, fields: ["Cache-Control": rule, "ETag": "\"a\""], body: .init([65]))
+      }
+      let results = try await send(20, to: origin, scene, atOrigin: expected)
+      #expect(results.allSatisfy { (try? $0.get()) == "200 A" })
+      #expect(origin.count == 20)
+    }
+  }
+
   @Test(.watched) func `a request each for what is not stored, and no waiting from then on`()
     async throws
   {

@@ -378,17 +378,17 @@ extension DiskEngine {
     }
   }
 
-  /// Returns the bytes that the file system lacks for the limit on free space, if a look is due.
-  ///
-  /// Returns 0 for a process that has stored nothing. Other programs may have taken the space, and
-  /// a reader must not cost the cache its entries.
+  /// Returns the bytes that the file system lacks for the limit on free space, if a look is due: 0
+  /// for a process that has stored nothing, because a reader must not cost the cache its entries.
   private func missingFreeSpace() -> UInt64 {
     guard configuration.freeSpaceLimit != nil else { return 0 }
     let isDue = withState { state in
       state.isScanned && state.counters.stores > 0
         && state.evictions.beginFreeSpaceCheck(at: .now)
     }
-    return isDue ? missingBytes() : 0
+    guard isDue else { return 0 }
+    runLater(after: .seconds(5)) { $0.checkLimits() }
+    return missingBytes()
   }
 
   private func missingBytes() -> UInt64 {

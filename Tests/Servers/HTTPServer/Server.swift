@@ -15,7 +15,8 @@ struct Server {
 
     var clientSettings = HTTPClient.Configuration(
       redirectConfiguration: .disallow, decompression: .disabled)
-    clientSettings.timeout.connect = .seconds(2)
+    clientSettings.timeout.connect = .seconds(2)  // also the longest wait for one of these:
+    clientSettings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
     let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: clientSettings)
     let responder = CachingResponder(
       cache: cache, client: client, origins: ["example.org": origin], standard: "example.org")
