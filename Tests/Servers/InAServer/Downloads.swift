@@ -21,7 +21,7 @@ struct Downloads: Sendable {
       guard response.status == .ok else { throw Refused(status: response.status) }
       do {
         for try await piece in response.body { try await writer.write(Array(buffer: piece)) }
-      } catch where !(error is CacheError || error is CancellationError) {
+      } catch let error where !(error is CacheError || error is CancellationError) {
         throw Refused(status: .badGateway)
       }
     }
