@@ -8,6 +8,8 @@ package struct DirectoryEvent: Sendable, Equatable {
       self.rawValue = rawValue
     }
 
+    /// A file was read, or its last access alone was set.
+    package static let accessed = Kind(rawValue: 0x1)
     /// The stamps, the owner, the permissions or the attributes of a file were changed.
     package static let attributes = Kind(rawValue: 0x4)
     /// A file that was open for writing was closed.

@@ -7,7 +7,8 @@ extension MissReason {
     case .absent: "the key has none"
     case .expired: "it has expired"
     case .damaged:
-      "the file is damaged; larder verify --repair removes it, larder stamp FILE takes it as it is"
+      "the file is damaged; larder verify DIR --repair removes it, "
+        + "larder stamp DIR FILE takes it as it is"
     case .otherKey: "the file of that name belongs to another key with the same MD5"
     case .otherVersion: "the file was written by another version of the format"
     case .foreign: "what has the file's name is no regular file"

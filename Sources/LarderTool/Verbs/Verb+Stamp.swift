@@ -15,8 +15,9 @@ extension Verb {
     ownOptions: [.stampExpires],
     notes: [
       """
-      Without FILE, all that were made by hand and never stamped: what a cache has stored and was \
-      edited since may as well be damaged, and what has expired stays so, unless FILE names it.
+      Without FILE, all that carry no hash: made by hand, or copied without their attributes, also \
+      if they have expired. What a cache has stored and was edited since may as well be damaged, \
+      and is left as it is unless FILE names it.
       """
     ],
     run: { call throws(Failure) in try call.stamp() })

@@ -116,10 +116,10 @@ struct EntryDiagnosis: Sendable {
     case .damaged where entry?.lifetime == nil && entry?.byteCount == 0:
       return
         "A read finds nothing: the file is empty and carries no hash, as a power cut can leave "
-        + "one. \(factsSentence) larder stamp FILE takes it as it is."
+        + "one. \(factsSentence) larder stamp DIR FILE takes it as it is."
     case .damaged where entry?.lifetime == nil:
       return "A read finds nothing: the file's attribute user.larder is not one that this format "
-        + "knows. \(factsSentence) larder stamp FILE takes it as it is."
+        + "knows. \(factsSentence) larder stamp DIR FILE takes it as it is."
     case .absent:
       let rest = hint.map { " \($0.prefix(1).uppercased())\($0.dropFirst())." } ?? ""
       return "A read finds nothing: there is no file of that name.\(rest)"
@@ -128,7 +128,7 @@ struct EntryDiagnosis: Sendable {
       return "A read finds nothing: it expired \(expiredSince)\(damage). \(factsSentence)"
     case .damaged:
       return "A read finds nothing: the file is damaged, because its content does not match its "
-        + "hash. \(factsSentence) larder stamp FILE takes it as it is."
+        + "hash. \(factsSentence) larder stamp DIR FILE takes it as it is."
     case .otherKey:
       return "A read finds nothing: the file says that it is of another key, "
         + "\(otherKey). \(factsSentence)"

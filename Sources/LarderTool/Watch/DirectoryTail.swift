@@ -37,7 +37,7 @@ struct DirectoryTail {
     handle = cache.engine.location.handle
     do throws(Errno) {
       queue = try EventQueue(faults: nil)
-      _ = try queue.watch(handle, path: cache.directory, for: EventBatch.kinds)
+      _ = try queue.watch(handle, path: cache.directory, for: EventBatch.kinds.union(.accessed))
     } catch {
       throw CacheError(errno: error, operation: "watch", path: cache.directory)
     }

@@ -22,4 +22,20 @@ struct DirectoryTailTests {
     #expect(later == [])
     try cache.close()
   }
+
+  // The system tells of a stamp that sets the last access alone as of a read.
+  @Test func `a use by a cache is seen`() throws {
+    let scene = try Scene()
+    var configuration = DiskCache.Configuration(sizeLimit: nil)
+    configuration.recencyGranularity = .zero
+    let path = scene.root.appending(path: "c").path
+    let cache = try DiskCache(directory: path, configuration: configuration)
+    try cache.store([1], forKey: "k")
+    var watch = try DirectoryTail(cache)
+    #expect(try cache.value(forKey: "k") == [1])
+    try cache.flush()
+    let events = try watch.events()
+    #expect(events.contains(.stamped(EntryName(CacheKey("k")))))
+    try cache.close()
+  }
 }
