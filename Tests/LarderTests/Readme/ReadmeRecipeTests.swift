@@ -38,7 +38,7 @@ struct `A shell recipe of a guide` {
       #expect(output.contains("2242-03-16 12:56:32.000000000"))
     case "find . -type f -newermt now":
       #expect(Set(names) == Set(["a", "b", "never"].map { "./\(name($0))" }))
-    case "find . -type f -name '[0-9a-f]*' ! -newermt now":
+    case "find . -type f -regex '.*/[0-9a-f]+' ! -newermt now":
       #expect(names == ["./\(name("expired"))"])
     case "ls | grep -cE '^[0-9a-f]{32}'": #expect(lines == ["4"])
     case "du -sb --exclude=CACHEDIR.TAG .":
