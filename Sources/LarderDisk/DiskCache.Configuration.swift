@@ -118,6 +118,9 @@ extension DiskCache {
     /// The time after an eviction that did not help in which a full disk causes no other.
     package var fullDiskPause = Duration.seconds(30)
 
+    /// The time between two looks at the free space.
+    package var freeSpacePause = Duration.seconds(5)
+
     /// The time after its last store at which a process without events looks for others' stores.
     package var rescanDelay = Duration.seconds(30)
 

@@ -382,12 +382,12 @@ extension DiskEngine {
   /// for a process that has stored nothing, because a reader must not cost the cache its entries.
   private func missingFreeSpace() -> UInt64 {
     guard configuration.freeSpaceLimit != nil else { return 0 }
-    let isDue = withState { state in
+    let isDue = withState { [configuration] state in
       state.isScanned && state.counters.stores > 0
-        && state.evictions.beginFreeSpaceCheck(at: .now)
+        && state.evictions.beginFreeSpaceCheck(at: .now, pause: configuration.freeSpacePause)
     }
     guard isDue else { return 0 }
-    runLater(after: .seconds(5)) { $0.checkLimits() }
+    runLater(after: configuration.freeSpacePause) { $0.checkLimits() }
     return missingBytes()
   }
 

@@ -31,9 +31,9 @@ struct Evictions: Sendable {
     if let index = names.firstIndex(of: name) { names.remove(at: index) }
   }
 
-  /// Begins a look at the free space; returns false if the last one was less than 5 s ago.
-  mutating func beginFreeSpaceCheck(at now: MonotonicTime) -> Bool {
-    if let last = lastFreeSpaceCheck, now.duration(since: last) < .seconds(5) { return false }
+  /// Begins a look at the free space; returns false if the last one was less than a pause ago.
+  mutating func beginFreeSpaceCheck(at now: MonotonicTime, pause: Duration) -> Bool {
+    if let last = lastFreeSpaceCheck, now.duration(since: last) < pause { return false }
     lastFreeSpaceCheck = now
     return true
   }

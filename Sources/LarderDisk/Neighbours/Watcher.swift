@@ -208,9 +208,9 @@ package struct EventBatch: Sendable, Equatable {
 
   /// The kinds of events that are asked of the kernel.
   ///
-  /// A store, here or by a neighbour, ends with a new name or a rename. A stamp changes attributes.
-  /// A person's write ends with the close of the file; events of each write as well would cost
-  /// every store one more event. The order of the bits has no meaning.
+  /// A store, here or by a neighbour, ends with a new name or a rename. A stamp changes attributes,
+  /// but one of the last access alone comes as a read of the file, and is not asked for. A person's
+  /// write ends with the close of the file. The order of the bits has no meaning.
   package static let kinds: DirectoryEvent.Kind = [
     .created, .movedTo, .movedFrom, .removed, .attributes, .closedAfterWriting, .removedSelf,
     .movedSelf,

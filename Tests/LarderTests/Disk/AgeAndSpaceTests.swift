@@ -36,6 +36,19 @@ extension `Age limits, free space and clocks that stand still` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `the free space is looked at again without a store`() throws {
+    let cache = try scene.open {
+      ($0.freeSpaceLimit, $0.freeSpacePause) = (.max, .milliseconds(500))
+    }
+    _ = try cache.count()
+    try store(cache, "a")
+    try cache.flush()
+    // Too soon for a look of its own.
+    try store(cache, "b")
+    try eventually("another look") { try cache.count() == 1 }
+    #expect(try cache.contains("b"))
+  }
+
   @Test func `what the age limit removes has expired, and no cause counts nothing`() throws {
     let cache = try scene.open { $0.ageLimit = .seconds(100) }
     // The end of a scan removes what has expired.

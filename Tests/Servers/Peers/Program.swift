@@ -5,11 +5,11 @@ import Synchronization
 
 #if canImport(GRDB)
   let kinds: [any Store.Type] = [
-    Larders.self, SQLite.self, SQLiteWithUses.self, GRDBStore.self, FoundationFiles.self,
+    LarderStore.self, SQLite.self, SQLiteWithUses.self, GRDBStore.self, FoundationFiles.self,
   ]
 #else
   let kinds: [any Store.Type] = [
-    Larders.self, SQLite.self, SQLiteWithUses.self, FoundationFiles.self,
+    LarderStore.self, SQLite.self, SQLiteWithUses.self, FoundationFiles.self,
   ]
 #endif
 
@@ -106,7 +106,7 @@ struct Peers {
   static func removingTimes(_ folders: [String], _ count: Int) throws -> [Double] {
     try zip(kinds, folders).map { kind, folder in
       let store = try kind.init(directory: folder)
-      try store.prepare()
+      try store.finishOpening()
       return try microseconds { try store.removeHalf() } / Double(count / 2)
     }
   }

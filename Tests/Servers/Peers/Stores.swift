@@ -16,18 +16,18 @@ protocol Store {
   func read(forKey key: String) throws -> Int?
   func removeHalf() throws
   /// Waits for what a store does after it was opened.
-  func prepare() throws
+  func finishOpening() throws
 }
 
 extension Store {
-  func prepare() throws {}
+  func finishOpening() throws {}
 }
 
 struct Failure: Error {
   let what: String
 }
 
-struct Larders: Store {
+struct LarderStore: Store {
   static let title = "Larder"
   let disk: DiskCache
 
@@ -39,7 +39,7 @@ struct Larders: Store {
   func store(_ value: [UInt8], forKey key: String) throws { try disk.store(value, forKey: key) }
   func read(forKey key: String) throws -> Int? { try disk.value(forKey: key)?.count }
   func removeHalf() throws { try disk.trim(toCount: disk.count() / 2) }
-  func prepare() throws { _ = try disk.count() }
+  func finishOpening() throws { _ = try disk.count() }
 }
 
 /// Files as caches for Apple's systems write them: a rename for each store, and the use and the

@@ -230,7 +230,8 @@ struct `The evictions of a process` {
     var evictions = Evictions()
     let start = MonotonicTime.now
     let looks = [0, 0, 4_999, 5_000, 9_999, 10_000].map { milliseconds in
-      evictions.beginFreeSpaceCheck(at: start.advanced(by: .milliseconds(milliseconds)))
+      evictions.beginFreeSpaceCheck(
+        at: start.advanced(by: .milliseconds(milliseconds)), pause: .seconds(5))
     }
     #expect(looks == [true, false, false, true, false, true])
   }
