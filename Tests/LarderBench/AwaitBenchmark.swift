@@ -43,7 +43,13 @@ enum AwaitBenchmark {
     try await compare("store", rounds, { try store(disk, $0) }) {
       try await disk.store(bytes, forKey: "\($0)") == .stored
     }
-    print("futex round trip  \(try roundTrip().rounded(to: 2))")
+    // A processor that has had no work for 50 us takes longer to wake, so a round trip without
+    // work says nothing of a store, which takes longer than that.
+    let handed = try (0..<rounds).map { _ in
+      try roundTrip { number in _ = try? store(disk, number) }
+    }
+    print("store by another thread, woken by a futex  \(handed.median.rounded(to: 2))")
+    print("futex round trip  \(try roundTrip { _ in }.rounded(to: 2))")
     let statistics = disk.statistics
     print("reads here \(statistics.promptReads), on other threads \(statistics.switchedReads)")
     try await disk.removeAll()
@@ -53,10 +59,16 @@ enum AwaitBenchmark {
   private static let count = 500
   private static let bytes = [UInt8](repeating: 7, count: 1024)
 
-  /// Returns the microseconds in which another thread is woken and wakes this one.
-  private static func roundTrip() throws -> Double {
+  /// Returns the microseconds in which another thread is woken, does its work and wakes this one.
+  private static func roundTrip(_ work: @escaping @Sendable (Int) -> Void) throws -> Double {
     let (there, back) = (Wakeup(), Wakeup())
-    try startThread { for number in 1...count { there.wait(for: number); back.signal() } }
+    try startThread {
+      for number in 1...count {
+        there.wait(for: number)
+        work(number - 1)
+        back.signal()
+      }
+    }
     return time {
       for number in 1...count {
         there.signal()
@@ -102,7 +114,7 @@ enum AwaitBenchmark {
           }
         })
     }
-    let medians = times.map { $0.sorted()[$0.count / 2] }
+    let medians = times.map(\.median)
     let ratios = medians.dropFirst().map { ($0 / medians[0]).rounded(to: 2) }
     let columns = medians.map { $0.rounded(to: 2) }
     print("\(name)  \(columns.joined(separator: "  "))   \(ratios.joined(separator: "  "))")

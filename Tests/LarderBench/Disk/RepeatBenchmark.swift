@@ -11,7 +11,10 @@ enum RepeatBenchmark {
     usage: LarderBench repeat OPERATION TIMES [--directory DIR]
 
       OPERATION: memory-hit, memory-hit-expiring, memory-hit-string, load-hit, read, read-first,
-                 miss, miss-exclusive, store-new, store-over, remove
+                 miss, miss-exclusive, store-new, store-over, remove; raw-read, raw-read-first,
+                 raw-miss, raw-store-new, raw-store-over, raw-remove: the least work by raw calls
+
+      DIR keeps what was stored, because to remove it would count too.
     """
 
   private static let entries = 2_000
@@ -23,7 +26,7 @@ enum RepeatBenchmark {
     }
     let options = try DiskOptions(Array(arguments.dropFirst(2)))
     let directory = BenchmarkDirectory(options, "repeat")
-    defer { directory.removeAll() }
+    defer { if options.directory == nil { directory.removeAll() } }
     try repeatOperation(arguments[0], times, directory.path)
   }
 
@@ -31,6 +34,10 @@ enum RepeatBenchmark {
     let keys = (0..<entries).map { CacheKey("https://example.com/item/\(1_000_000 + $0)") }
     let value = [UInt8](repeating: 7, count: 1024)
     let cache = try filled(keys, value, path, isExclusive: name == "miss-exclusive")
+    if name.hasPrefix("raw-") {
+      try cache.close()
+      return try repeatRaw(String(name.dropFirst(4)), keys, value, times, path)
+    }
     switch name {
     case "memory-hit": hitMemory(keys, value, times)
     case "memory-hit-expiring": hitMemory(keys, value, times, expiration: .seconds(300))
@@ -59,6 +66,30 @@ enum RepeatBenchmark {
     default: throw UsageError()
     }
     try cache.close()
+  }
+
+  /// Does what has to be done for an operation by raw calls, on names that were made before.
+  private static func repeatRaw(
+    _ name: String, _ keys: [CacheKey], _ value: [UInt8], _ times: Int, _ path: String
+  ) throws {
+    let known = RawNames(keys.map { EntryName($0).description })
+    let others = RawNames(keys.map { EntryName(CacheKey($0, variant: "none")).description })
+    let directory = RawCalls.openDirectory(path)
+    defer { close(directory) }
+    let attribute = unsafe RawCalls.attribute(directory, known[0])
+    let stamps = Array(repeating: timespec(tv_sec: 1_800_000_000, tv_nsec: 1), count: 2)
+    for number in 0..<times {
+      let (known, other) = unsafe (known[number % entries], others[number % entries])
+      switch name {
+      case "read": _ = unsafe RawCalls.read(directory, known)
+      case "read-first": _ = unsafe RawCalls.readChecked(directory, known)
+      case "miss": unsafe RawCalls.miss(directory, other)
+      case "store-new": unsafe RawCalls.storeChecked(directory, other, value, attribute, stamps)
+      case "store-over": unsafe RawCalls.storeChecked(directory, known, value, attribute, stamps)
+      case "remove": if number < entries { unsafe RawCalls.remove(directory, known) }
+      default: throw UsageError()
+      }
+    }
   }
 
   private static func open(_ path: String, isExclusive: Bool = false) throws -> DiskCache {

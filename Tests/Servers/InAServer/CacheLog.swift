@@ -11,24 +11,27 @@ struct CacheLog: Service {
   func run() async throws {
     try await withThrowingTaskGroup { group in
       group.addTask { await logRemovals() }
-      group.addTask { try? await cancelWhenGracefulShutdown { try await logFailures() } }
+      group.addTask { await cancelWhenGracefulShutdown { await logFailures() } }
       try await group.waitForAll()
     }
   }
 
-  private func logFailures() async throws {
+  private func logFailures() async {
     var known: [Errno: Int] = [:]
-    while true {
-      let now = disk.statistics
-      let failures = now.errors.merging(now.upkeepFailures) { $0 + $1 }
-      if failures != known {
-        logger.warning(
-          "the disk failed",
-          metadata: ["directory": "\(disk.directory)", "failures": "\(failures)"])
-      }
-      known = failures
-      try await Task.sleep(for: interval)
+    repeat { logFailures(since: &known) } while (try? await Task.sleep(for: interval)) != nil
+    // Of the last interval, which the shutdown has cut short.
+    logFailures(since: &known)
+  }
+
+  private func logFailures(since known: inout [Errno: Int]) {
+    let now = disk.statistics
+    let failures = now.errors.merging(now.upkeepFailures) { $0 + $1 }
+    if failures != known {
+      logger.warning(
+        "the disk failed",
+        metadata: ["directory": "\(disk.directory)", "failures": "\(failures)"])
     }
+    known = failures
   }
 
   private func logRemovals() async {

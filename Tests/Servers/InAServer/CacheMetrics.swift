@@ -9,11 +9,10 @@ struct CacheMetrics<Value: Sendable>: Service {
   var interval = Duration.seconds(15)
 
   func run() async throws {
-    try? await cancelWhenGracefulShutdown {
-      while true {
-        await report()
-        try await Task.sleep(for: interval)
-      }
+    await cancelWhenGracefulShutdown {
+      repeat { await report() } while (try? await Task.sleep(for: interval)) != nil
+      // Of the last interval, which the shutdown has cut short.
+      await report()
     }
   }
 

@@ -53,10 +53,35 @@ func checkServices(_ checks: Checks, in directory: String) async throws {
   checks.expect("the group's end closes the cache", isClosed(cache.disk))
 
   let other = try Cache(directory: directory, coder: .string)
+  try await checkLastReport(checks, of: other, lines, metrics)
   let cancelled = Task { try await CacheService { try await other.close() }.run() }
   cancelled.cancel()
   _ = try? await cancelled.value
   checks.expect("so does a cancelled service", isClosed(other.disk))
+}
+
+/// Looks for what services have reported whose interval had not passed at the group's end.
+private func checkLastReport(
+  _ checks: Checks, of cache: Cache<String>, _ lines: LogLines, _ metrics: TestMetrics
+) async throws {
+  let group = ServiceGroup(
+    services: [
+      CacheLog(disk: cache.disk, logger: Logger(label: "last") { _ in lines }),
+      CacheMetrics(cache: cache, name: "last"),
+    ], logger: Logger(label: "group") { _ in SwiftLogNoOpLogHandler() })
+  let running = Task { try await group.run() }
+  func stores() -> Double? {
+    try? metrics.expectGauge("larder_disk_stores", [("cache", "last")]).lastValue
+  }
+  _ = await eventually { stores() == 0 }
+  let count = lines.all.count
+  try await cache.store("page", forKey: "d")
+  _ = try await cache.value(forKey: "c") { "page" }
+  await group.triggerGracefulShutdown()
+  try await running.value
+  checks.expect("gauges are set at the group's end", stores() == 1, stores() as Any)
+  let isWarned = lines.all.dropFirst(count).contains { $0.contains("the disk failed") }
+  checks.expect("failures are logged at the group's end", isWarned, lines.all)
 }
 
 /// Changes the content of a file, but not its times.
