@@ -86,11 +86,13 @@ extension Call {
     let slash = UInt8(ascii: "/")
     guard let end = bytes.lastIndex(of: slash), EntryName(Array(bytes[(end + 1)...])) != nil
     else { return bytes }
-    let directories = [Array(try original(of: cache).directory.utf8), arguments.directory]
-    let isInside = directories.contains {
-      $0.reversed().drop { $0 == slash }.elementsEqual(bytes[..<end].reversed())
+    let directory = try Path(Array(original(of: cache).directory.utf8))
+    do throws(Errno) {
+      let isInside = try Path(Array(bytes[...end])).resolved() == directory.resolved()
+      return isInside ? Array(bytes[(end + 1)...]) : bytes
+    } catch {
+      return bytes
     }
-    return isInside ? Array(bytes[(end + 1)...]) : bytes
   }
 
   private func target(
@@ -115,7 +117,7 @@ extension Call {
   /// Returns the file of each key; nil for a key that has none. With `--ext`, that is the name with
   /// that extension, whether it has a file or not. Without, it is the bare name if it has a file,
   /// else the name of the only file with an extension.
-  private func files(of keys: [CacheKey], in cache: DiskCache) throws(Failure) -> [EntryName?] {
+  func files(of keys: [CacheKey], in cache: DiskCache) throws(Failure) -> [EntryName?] {
     if let wanted = arguments.fileExtension {
       return keys.map { EntryName($0, fileExtension: wanted) }
     }
@@ -181,6 +183,9 @@ extension Call {
     if parts.count > 1 {
       let words = parts.map { CacheKey($0).shellWord ?? $0.quotedForDisplay }
       return "a joined key is given as \(words.joined(separator: " --variant "))"
+    }
+    if ["...", "\u{2026}"].contains(where: { key.bytes.starts(with: $0.utf8) }) {
+      return "a key that a list shows like this is not recorded; its name stands for it"
     }
     let name = try withoutDirectory(key.bytes, in: cache)
     if Self.areDigits(Array(name.prefix { $0 != UInt8(ascii: ".") }), of: digits) {

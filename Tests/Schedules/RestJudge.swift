@@ -406,7 +406,8 @@
       if isUsed { history.report("cache \(cache) has uses that wait, after a flush") }
       for entry in indexed {
         let file = RawFiles.status("\(path)/\(entry.name)")
-        if file?.byteCount != Int(entry.byteCount) || file?.inode != entry.inode {
+        let inode = file.map { UInt32(truncatingIfNeeded: $0.inode ^ $0.inode >> 32) }
+        if file?.byteCount != Int(entry.byteCount) || inode != entry.inode {
           history.report("cache \(cache) knows \(entry.name) as it is not")
         } else if let file, !isNear(file.expiry, entry.expiry) {
           history.report(

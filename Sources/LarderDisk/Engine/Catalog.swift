@@ -48,7 +48,7 @@ struct Catalog: Sendable {
   @discardableResult
   mutating func restamp(_ name: EntryName, from status: FileStatus, to fresh: FileStatus) -> Bool {
     // A different inode: the file was replaced, and the stamp was for the one before.
-    guard let known = index.entry(named: name), known.inode == fresh.inode else { return false }
+    guard let known = index.entry(named: name), known.inode == fresh.inodeMark else { return false }
     let isChanged = PackedTime(known.changeTime) != PackedTime(status.change)
     // A read may have met the stamped file already, and counted a use.
     let used = max(known.lastAccess, fresh.lastAccess)
@@ -107,7 +107,7 @@ struct Catalog: Sendable {
 /// A use that has not reached the disk yet.
 struct PendingStamp: Sendable, Equatable {
   /// The file that was used. Another file of the name is not stamped.
-  var inode: UInt64
+  var inode: UInt32
   /// The expiry that the file had. If it has another one when the stamp is written, the extension
   /// is dropped, because a person or another process has set that.
   var expirySeen: Timestamp
@@ -177,7 +177,7 @@ struct UseLog: Sendable {
 
   /// Returns the expiry that a pending use will give a file, unless another expiry was set since.
   func expiry(of name: EntryName, _ status: FileStatus) -> Timestamp? {
-    guard let use = pending[name], use.inode == status.inode,
+    guard let use = pending[name], use.inode == status.inodeMark,
       use.expirySeen == status.modification
     else { return nil }
     return use.expiry
@@ -189,7 +189,8 @@ struct UseLog: Sendable {
   ) {
     let promised = [self.expiry(of: name, status), expiry].compactMap(\.self).max()
     pending[name] = PendingStamp(
-      inode: status.inode, expirySeen: status.modification, lastAccess: access, expiry: promised)
+      inode: status.inodeMark, expirySeen: status.modification, lastAccess: access, expiry: promised
+    )
   }
 
   /// Takes the pending use of a name, which the caller writes unless the file is another or gone.

@@ -8,12 +8,12 @@ package import LarderSystem
 ///
 /// ```
 ///  table     digest 16, chain 4, extension 3, top of the length 1, bucket 4
-///            record 56: see EntryRecord
+///            record 48: see EntryRecord
 ///  strays    last access 8 and slot 4 of those out of order
 ///  expiries  expiry 8 and slot 4 of those that expire
 /// ```
 ///
-/// An entry takes 96 bytes, or 84 if it never expires. Its parts lie in arrays of chunks, under its
+/// An entry takes 88 bytes, or 76 if it never expires. Its parts lie in arrays of chunks, under its
 /// slot. Entries that a scan meets out of the order of use take 12 bytes more, for as many as there
 /// were at once.
 ///
@@ -74,7 +74,7 @@ package struct EntryIndex: Sendable {
   ///
   /// Looks at the facts in place and puts no entry together.
   func verified(
-    _ name: EntryName, inode: UInt64, changeTime: Timestamp, keyTag: UInt64
+    _ name: EntryName, inode: UInt32, changeTime: Timestamp, keyTag: UInt32
   ) -> (slot: EntrySlot, check: FileCheck)? {
     guard let slot = table.slot(of: name) else { return nil }
     let facts = table.records[slot].facts
@@ -135,8 +135,9 @@ package struct IndexedEntry: Sendable, Hashable {
   var lastAccess: Timestamp
   /// The expiry; `Timestamp.never` if the entry does not expire.
   package var expiry: Timestamp
-  /// The inode. With the change time, it identifies the state of the file that this is known of.
-  var inode: UInt64
+  /// The inode, folded. With the change time, it identifies the state of the file that this is
+  /// known of.
+  var inode: UInt32
   var changeTime: Timestamp
   /// What the check of attributes and content has shown for this inode and change time; nil if this
   /// state of the file was not checked.
@@ -155,15 +156,20 @@ extension IndexedEntry {
       name: name, byteCount: min(status.byteCount, Self.maximumByteCount),
       allocatedByteCount: min(status.allocatedByteCount, Self.maximumByteCount),
       lastAccess: lastAccess ?? status.lastAccess, expiry: status.modification.asExpiry,
-      inode: status.inode, changeTime: status.change, check: check)
+      inode: status.inodeMark, changeTime: status.change, check: check)
   }
+}
+
+extension FileStatus {
+  /// The inode in 32 bits, as the index keeps it.
+  var inodeMark: UInt32 { UInt32(truncatingIfNeeded: inode ^ inode >> 32) }
 }
 
 /// What the check of a file's attributes and content has shown.
 package struct FileCheck: Sendable, Hashable {
   var lifetime: Lifetime
   /// The tag of the key whose value the file holds; see `CacheKey.tag`.
-  var keyTag: UInt64
+  var keyTag: UInt32
   /// Whether the file may have extended data. False only if the check proved that it has none.
   var hasData: Bool
 }

@@ -4,12 +4,12 @@ import LarderSystem
 /// The names and records of an index's entries.
 typealias EntryTable = NameTable<EntryRecord>
 
-/// The record of an entry in an index, beside its name: 56 bytes.
+/// The record of an entry in an index, beside its name: 48 bytes.
 ///
 /// ```
-/// ┌──────────┬───────────────┬──────────┬──────────┬──────────────────┬────────────┐
-/// │ inode  8 │ change time 8 │ key tag 8│ length 4 │ blocks and flag 4│ lifetime 4 │  facts
-/// ├──────────┴───┬───────────┴───┬──────┴─────┬────┴───┬──────────────┴────────────┘
+/// ┌───────────────┬─────────┬───────────┬──────────┬──────────────────┬────────────┐
+/// │ change time 8 │ inode 4 │ key tag 4 │ length 4 │ blocks and flag 4│ lifetime 4 │  facts
+/// ├──────────────┬┴─────────┴────┬──────┴─────┬────┴───┬──────────────┴────────────┘
 /// │ expiry node 4│ last access 8 │ previous 4 │ next 4 │
 /// └──────────────┴───────────────┴────────────┴────────┘
 /// ```
@@ -32,11 +32,11 @@ struct EntryRecord: Sendable {
   func position(marked mark: EntrySlot) -> Int? { next == mark ? previous.index : nil }
 }
 
-/// The facts that an index keeps of a file: 36 bytes.
+/// The facts that an index keeps of a file: 28 bytes.
 struct EntryFacts: Sendable, Equatable {
-  let inode: UInt64
   let changeTime: PackedTime
-  private var keyTag: UInt64 = 0
+  let inode: UInt32
+  private var keyTag: UInt32 = 0
   /// The lower 32 of the 40 bits of the length; the upper 8 are with the name.
   let lengthBottom: UInt32
   /// The allocated size in units of 512 bytes, so that 31 bits reach to 1 TiB. The top bit is set

@@ -145,7 +145,7 @@ extension DiskEngine {
     withState { state in
       // A scan may have taken in another process's file, and a limit may have evicted it since.
       let known = state.catalog.index.entry(named: name)
-      let isOwn = known?.inode == status.inode && known?.changeTime == status.change
+      let isOwn = known?.inode == status.inodeMark && known?.changeTime == status.change
       if isOther || !isOwn { state.locks.mark(name) }
     }
   }

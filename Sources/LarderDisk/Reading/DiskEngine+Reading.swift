@@ -174,11 +174,11 @@ extension EngineState {
   // Inlined, because nearly every read calls it.
   @inline(__always)
   mutating func countIfVerified(
-    _ name: EntryName, _ keyTag: UInt64, _ status: FileStatus, _ context: ReadContext,
+    _ name: EntryName, _ keyTag: UInt32, _ status: FileStatus, _ context: ReadContext,
     mayCount: Bool, _ recency: Recency
   ) -> KnownFile {
     let known = catalog.index.verified(
-      name, inode: status.inode, changeTime: status.change, keyTag: keyTag)
+      name, inode: status.inodeMark, changeTime: status.change, keyTag: keyTag)
     var file = KnownFile(check: known?.check)
     if mayCount, let known {
       file.lag = recency.dueLag(

@@ -223,9 +223,9 @@ package struct EntryReader: Sendable {
 }
 
 extension CacheKey {
-  /// A tag that distinguishes the key of a verified entry from another with the same MD5: the 64
-  /// bits of the process's own seeded hash, which cannot be computed outside of the process.
-  var tag: UInt64 { UInt64(truncatingIfNeeded: hashValue) }
+  /// A tag that distinguishes the key of a verified entry from another with the same MD5: 32 bits
+  /// of the process's own seeded hash, which cannot be computed outside of the process.
+  var tag: UInt32 { UInt32(truncatingIfNeeded: hashValue) }
 }
 
 /// The rules by which a file's status alone decides whether an entry can be served. They apply in

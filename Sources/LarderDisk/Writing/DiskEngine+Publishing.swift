@@ -164,7 +164,7 @@ extension DiskEngine {
     else { return nil }
     let check = withState { state in
       state.catalog.index.verified(
-        subject.name, inode: status.inode, changeTime: status.change, keyTag: subject.key.tag)?
+        subject.name, inode: status.inodeMark, changeTime: status.change, keyTag: subject.key.tag)?
         .check
     }
     do throws(Errno) {

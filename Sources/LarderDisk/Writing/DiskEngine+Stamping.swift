@@ -185,7 +185,7 @@ extension DiskEngine {
     do throws(Errno) {
       let descriptor = try location.handle.openForReading(name.fileName)
       let status = try descriptor.status()
-      guard status.inode == pending.inode, status.isRegular else { throw .staleHandle }
+      guard status.inodeMark == pending.inode, status.isRegular else { throw .staleHandle }
       // An expiry other than the one seen was set by a person or a neighbour and is kept.
       let isUnchanged = status.modification == pending.expirySeen
       try stamp(

@@ -21,24 +21,24 @@ struct HeldName: ~Copyable {
     /// On CephFS the change time can be the expiry, and a use that extends nothing moves the last
     /// access alone: a file with a use after `unusedSince`, the last that the judgement knew, is
     /// not meant. Nil if uses do not matter.
-    case exactly(inode: UInt64, changeTime: Timestamp, unusedSince: Timestamp? = nil)
+    case exactly(inode: UInt32, changeTime: Timestamp, unusedSince: Timestamp? = nil)
     /// The file that was met, whatever stamp, link, owner or attribute another process has given it
     /// since.
     case unwritten(IndexedEntry)
 
     static func exactly(_ status: FileStatus) -> Judged {
-      .exactly(inode: status.inode, changeTime: status.change)
+      .exactly(inode: status.inodeMark, changeTime: status.change)
     }
 
     fileprivate func admits(_ status: FileStatus, _ trust: EntryTrust) -> Bool {
       switch self {
       case .entry: status.isRegular && trust.isTrusted(status)
       case .exactly(let inode, let changeTime, let lastUse):
-        status.inode == inode && status.change == changeTime
+        status.inodeMark == inode && status.change == changeTime
           && !(lastUse.map { status.change == status.modification && status.lastAccess > $0 }
             ?? false)
       case .unwritten(let entry):
-        status.inode == entry.inode
+        status.inodeMark == entry.inode
           && min(status.byteCount, IndexedEntry.maximumByteCount) == entry.byteCount
       }
     }

@@ -113,9 +113,16 @@ extension FileDescriptor {
     //
     // The kernel reads and writes 32 bits although the request's number says `long`; the upper half
     // of the word stays zero. See: man 2 ioctl_iflags, BUGS.
+    var flags = try flags() | Self.noAtimeFlag
+    _ = try system(.ioctl, faults) { unsafe ioctl(rawValue, Self.setFlags, &flags) }
+  }
+
+  /// Whether the directory has that flag. Throws where the file system has none.
+  package func hasNoAtimeFlag() throws(Errno) -> Bool { try flags() & Self.noAtimeFlag != 0 }
+
+  private func flags() throws(Errno) -> Int {
     var flags = 0
     _ = try system(.ioctl, faults) { unsafe ioctl(rawValue, Self.getFlags, &flags) }
-    flags |= Self.noAtimeFlag
-    _ = try system(.ioctl, faults) { unsafe ioctl(rawValue, Self.setFlags, &flags) }
+    return flags
   }
 }

@@ -10,8 +10,10 @@ struct Operand: Sendable {
     case shell
     /// A key, as bytes.
     case key
-    /// The path of a file, or the name of a file in the directory, as bytes.
+    /// The path of a file, as bytes.
     case file
+    /// The name of an entry's file, a beginning of it, or its path, as bytes.
+    case name
     /// The word for an action, such as `pack`.
     case action
   }

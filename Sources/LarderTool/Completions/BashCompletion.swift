@@ -102,6 +102,7 @@ extension Operand {
       case .directory, .otherDirectory: "directory"
       case .key: "key"
       case .file: "file"
+      case .name: "name"
       case .shell: "shell"
       case .action: "action"
       }

@@ -71,7 +71,7 @@ enum FishCompletion {
     case .file: "\(start) -F"
     case .shell: "\(start) -a '\(CompletionShell.names)'"
     case .action: "\(start) -a '\(FixtureAction.names)'"
-    case .key: nil
+    case .key, .name: nil
     }
   }
 }

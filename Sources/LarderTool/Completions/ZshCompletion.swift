@@ -72,7 +72,7 @@ enum ZshCompletion {
       switch operand.role {
       case .directory, .otherDirectory: "_files -/"
       case .file: "_files"
-      case .key: " "
+      case .key, .name: " "
       case .shell: "(\(CompletionShell.names))"
       case .action: "(\(FixtureAction.names))"
       }

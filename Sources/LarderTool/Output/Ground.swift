@@ -22,6 +22,16 @@ struct Ground: Sendable {
     }
   }
 
+  /// Returns it with the promise that a directory lacks whose no-atime flag was lost, as in a copy.
+  func judging(_ handle: DirectoryHandle) -> Ground {
+    do throws(Errno) {
+      return try handle.descriptor.hasNoAtimeFlag()
+        ? self : Ground(fileSystem, weakerPromises + [.access])
+    } catch {
+      return self
+    }
+  }
+
   private var name: String {
     let name = Array(fileSystem.name.utf8).escapedForDisplay
     return fileSystem.traits.map { "\($0.title) (\(name))" } ?? name

@@ -9,7 +9,7 @@ extension MissReason {
     case .damaged:
       "the file is damaged; larder verify DIR --repair removes it, "
         + "larder stamp DIR FILE takes it as it is"
-    case .otherKey: "the file of that name belongs to another key with the same MD5"
+    case .otherKey: "the file of that name says that it is of another key"
     case .otherVersion: "the file was written by another version of the format"
     case .foreign: "what has the file's name is no regular file"
     case .otherOwner: "the file belongs to a user whose files do not count in this directory"

@@ -26,6 +26,10 @@ struct WeakerPromise: Sendable, Hashable {
     "lending", "a file that is open may end in an error once another machine replaces it")
   static let writing = WeakerPromise(
     "writing", "opening for writing is refused, because open files are found by their paths")
+  static let access = WeakerPromise(
+    "access",
+    "the directory has no no-atime flag, as a copy: other programs' reads count as uses, until "
+      + "chattr -R +A DIR")
   static let proof = WeakerPromise(
     "proof", "no user attributes: neither content nor key is checked, no extended data is held")
 }

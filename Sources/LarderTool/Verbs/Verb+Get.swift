@@ -90,13 +90,15 @@ extension Call {
     return reason == .otherVersion ? .notACache : .finding
   }
 
-  /// Opens the cache with the extension of an entry's file. Only `--used` opens it for writing, and
-  /// not in a fixture, which no read changes.
+  /// Opens the cache with the extension of an entry's file. Only `--used` opens it for writing: not
+  /// in a fixture, which no read changes, and not where there is no value to use, because such a
+  /// read would remove a damaged file.
   private func openForGetting(_ target: Target) throws(Failure) -> DiskCache {
     let fileExtension = target.name.fileExtension
-    guard arguments.has(.used), fixtureCopy == nil else {
-      return try openForReading(fileExtension: fileExtension)
-    }
+    let reading = try openForReading(fileExtension: fileExtension)
+    guard arguments.has(.used), fixtureCopy == nil,
+      try missReason(ofFile: target.name, in: reading) == nil
+    else { return reading }
     return try openForWriting { configuration in
       configuration.setFileExtension(fileExtension)
       // With zero, the use is stamped at once, because the command does not wait for a later drain.

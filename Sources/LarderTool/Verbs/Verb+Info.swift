@@ -36,9 +36,11 @@ extension Call {
     }
     sayRefusals()
     let original = try original(of: cache)
+    var ground = try onCache { () throws(CacheError) in try Ground(of: original) }
+    if fixtureCopy == nil { ground = ground.judging(cache.engine.location.handle) }
     let facts = DirectoryFacts(
       directory: original.directory,
-      ground: try onCache { () throws(CacheError) in try Ground(of: original) },
+      ground: ground,
       unusedCount: fixtureCopy == nil ? unusedCount : nil, clock: clockMembers)
     if isJSON {
       try console.print(survey.json(facts))
@@ -101,7 +103,8 @@ extension DirectorySurvey {
     }
     if let oldestAccess {
       let time = min(oldestAccess, now).relativeText(at: now)
-      lines.append(("oldest use", "\(time), of what a limit evicts next"))
+      let rest = expiredCount > 0 ? " after the expired" : ""
+      lines.append(("oldest use", "\(time), of what a limit evicts next\(rest)"))
     }
     if let newestAccess {
       lines.append(("newest use", min(newestAccess, now).relativeText(at: now)))

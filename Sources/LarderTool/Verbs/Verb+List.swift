@@ -11,12 +11,12 @@ extension Verb {
     ownOptions: [.sort, .first, .onlyExpired, .onlyUnused, .listsNames],
     notes: [
       """
-      The order used has the least recent first, as eviction would take them by default, value \
-      the least valuable, as it would where evictionOrder asks for that, and size the \
-      largest. In keys and names, whatever a terminal might obey is shown as \\x.. or \\u{..}. \
-      The entries of --json have the extended data too, which are not checked here. Of a fixture, \
-      keys and times are those of its manifest, and the clock stands at the last of its uses, \
-      which --json has as "clock".
+      The order used has the least recent first, as eviction would take them by default once \
+      what has expired is gone, value the least valuable, as it would where evictionOrder asks \
+      for that, and size the largest. In keys and names, whatever a terminal might obey is shown \
+      as \\x.. or \\u{..}. The entries of --json have the extended data too, which are not \
+      checked here. Of a fixture, keys and times are those of its manifest, and the clock stands \
+      at the last of its uses, which --json has as "clock".
       """,
       """
       --names prints the names alone, without a header, for other commands: \

@@ -18,8 +18,7 @@ extension Verb {
     notes: [
       """
       A missing directory is made. Nothing is printed; a value that is rejected, because it has \
-      expired already, gives status 1 and the reason on stderr, and what was there is removed. \
-      Without --ext the file has no extension, whatever else is there.
+      expired already, gives status 1 and the reason on stderr, and what was there is removed.
       """,
       """
       The data of --data are up to 1,024 bytes beside the value, such as an ETag, and are read \
@@ -54,10 +53,18 @@ extension Call {
     if !arguments.has(.adopt), try directoryKind().map(mayPut) == false {
       throw .notACache(arguments.directory, cure: "larder put --adopt takes it")
     }
-    let cache = try open { $0.setFileExtension(arguments.fileExtension ?? .none) }
+    let fileExtension = try fileExtension(of: key)
+    let cache = try open { $0.setFileExtension(fileExtension) }
     let (outcome, byteCount) = try store(input, data, under: key, in: cache)
     try onCache { () throws(CacheError) in try cache.close() }
     return try report(outcome, byteCount, path: cache.path(forKey: key))
+  }
+
+  /// Returns the extension of `--ext`, or that of the only file of a key, which is to be replaced.
+  private func fileExtension(of key: CacheKey) throws(Failure) -> FileExtension {
+    if let wanted = arguments.fileExtension { return wanted }
+    guard try directoryKind() == .cache else { return .none }
+    return try files(of: [key], in: openForReading())[0]?.fileExtension ?? .none
   }
 
   /// Whether a value may be stored in the directory of a kind: not among another program's files.

@@ -9,16 +9,21 @@ extension Verb {
     operands: [
       .directory,
       Operand(
-        role: .file, arity: .any, placeholder: "FILE",
+        role: .name, arity: .any, placeholder: "FILE",
         help: "Names of entries in DIR, beginnings of them, or paths (default: made by hand)"),
     ],
     ownOptions: [.stampExpires],
     notes: [
       """
-      Without FILE, all that carry no hash: made by hand, or copied without their attributes, also \
-      if they have expired. What a cache has stored and was edited since may as well be damaged, \
-      and is left as it is unless FILE names it.
+      Without FILE, all that carry no hash: made by hand, or copied without their attributes. They \
+      keep the expiry that they have, and what has expired is left out, unless --expires is given. \
+      What a cache has stored and was edited since may as well be damaged, and is left as it is \
+      unless FILE names it.
+      """,
       """
+      An editor that makes a new file, such as sed -i, drops the attributes: the key is unknown \
+      from then on, and the lifetime is 7 days. larder put keeps both.
+      """,
     ],
     run: { call throws(Failure) in try call.stamp() })
 }
@@ -34,12 +39,12 @@ extension Call {
   /// Gives files that were edited or made by hand the stamps and attribute of entries.
   func stamp() throws(Failure) -> ExitCode {
     let cache = try openForWriting()
-    let given = try stampNames(in: cache)
-    let names = if let given { given } else { try namesMadeByHand(in: cache) }
+    let expiration = arguments.expiration(.stampExpires)
+    let given = try stampNames(in: cache)?.map { (name: $0, expiration: expiration) }
+    let files = if let given { given } else { try filesMadeByHand(in: cache, expiration) }
     var tally = StampTally()
-    for name in names {
+    for (name, expiration) in files {
       do throws(CacheError) {
-        let expiration = arguments.expiration(.stampExpires)
         tally.add(try cache.stamp(name, expiration: expiration), name, console)
       } catch {
         tally.failed += 1
@@ -55,8 +60,11 @@ extension Call {
     return tally.exitCode
   }
 
-  /// Returns the names of files without an attribute.
-  private func namesMadeByHand(in cache: DiskCache) throws(Failure) -> [String] {
+  /// Returns the names of files without an attribute, each with the expiration that it gets: the
+  /// given one for all, or else its own, of what has not expired.
+  private func filesMadeByHand(
+    in cache: DiskCache, _ given: Expiration?
+  ) throws(Failure) -> [(name: String, expiration: Expiration?)] {
     try requireRemovable()
     return try onCache { () throws(CacheError) in
       let location = cache.engine.location
@@ -64,14 +72,22 @@ extension Call {
       else {
         throw CacheError(.extendedDataUnsupported, operation: "stamp", path: cache.directory)
       }
-      var names: [String] = []
-      for name in try cache.entries().map(\.name) {
-        guard let entry = EntryName(Array(name.utf8)),
-          try cache.look(at: entry, isChecking: true)?.finding == .unverifiable
+      var files: [(name: String, expiration: Expiration?)] = []
+      var expiredCount = 0
+      for entry in try cache.entries() {
+        guard let name = EntryName(Array(entry.name.utf8)),
+          try cache.look(at: name, isChecking: true)?.finding == .unverifiable
         else { continue }
-        names.append(name)
+        if given == nil, entry.isExpired(at: now) {
+          expiredCount += 1
+        } else {
+          files.append((entry.name, given ?? entry.expiry.map(Expiration.date) ?? .never))
+        }
       }
-      return names
+      if expiredCount > 0 {
+        console.say("left out \(expiredCount.grouped) expired; --expires or their names take them")
+      }
+      return files
     }
   }
 
@@ -79,7 +95,7 @@ extension Call {
   /// entry and no beginning of one.
   private func stampNames(in cache: DiskCache) throws(Failure) -> [String]? {
     var names: [String] = []
-    for argument in arguments[.file] {
+    for argument in arguments[.name] {
       let operand = try withoutDirectory(argument, in: cache)
       if EntryName(operand) == nil {
         guard let name = try name(beginningWith: operand, in: cache) else {

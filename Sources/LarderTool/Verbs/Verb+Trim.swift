@@ -67,7 +67,7 @@ extension Option {
     "age", nil, .duration, "Leave only what was used within so much time")
   /// The flag to print the names of what is listed, or of what a dry run would remove.
   static let listsNames = Option(
-    "names", nil, .flag, "Print names, one a line (of a removal only with --dry-run)")
+    "names", nil, .flag, "Print the names alone, one a line")
   /// The flag that confirms the removal.
   static let force = Option("force", nil, .flag, "Confirm that every entry shall go")
 }

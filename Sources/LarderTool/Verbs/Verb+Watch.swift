@@ -39,8 +39,10 @@ extension Call {
   func watch() throws(Failure) -> ExitCode {
     let isLive = console.redrawsLines && !isJSON
     let keyboard = isLive ? Keyboard.attached() : nil
+    var isNew = false
     if arguments.has(.awaits) {
-      guard try waitForDirectory(keyboard) else { return .fine }
+      guard let hasWaited = try waitForDirectory(keyboard) else { return .fine }
+      isNew = hasWaited
     } else if try directoryKind() == nil {
       throw .missing(arguments.directory, cure: "--wait would wait for it")
     }
@@ -49,11 +51,14 @@ extension Call {
     var watch = try onCache { () throws(CacheError) in try DirectoryTail(cache) }
     guard let entries = try contents(of: cache, keyboard) else { return .fine }
     var ledger = WatchLedger(
-      entries, at: WallClock.system.now(), limit: arguments.size(.limit)?.count)
+      isNew ? [] : entries, at: WallClock.system.now(), limit: arguments.size(.limit)?.count)
+    // What is in a directory that was waited for was stored since.
+    let names = isNew ? entries.compactMap { EntryName(Array($0.name.utf8)) } : []
+    var events = names.map(DirectoryTail.Event.published)
     var screen = WatchScreen(
       directory: cache.directory, limit: arguments.size(.limit)?.count, console: console)
     while true {
-      let events = try onCache { () throws(CacheError) in try watch.events() }
+      events += try onCache { () throws(CacheError) in try watch.events() }
       let hasEnded = events.contains(.ended)
       let changes = try take(events, into: &ledger, from: cache)
       if isLive {
@@ -64,6 +69,7 @@ extension Call {
       }
       if let most = arguments.count(.first), ledger.eventCount >= most { return .fine }
       if hasEnded { throw .gone }
+      events = []
       if try pause(keyboard) { return .fine }
     }
   }
@@ -81,15 +87,16 @@ extension Call {
     }
   }
 
-  /// Waits until the directory exists. Returns false if the user has asked to end.
-  private func waitForDirectory(_ keyboard: borrowing Keyboard?) throws(Failure) -> Bool {
+  /// Waits until the directory exists. Returns whether it did not at first; nil if the user has
+  /// asked to end.
+  private func waitForDirectory(_ keyboard: borrowing Keyboard?) throws(Failure) -> Bool? {
     var hasSaid = false
     while try directoryKind() == nil {
       if !hasSaid { console.say("waiting for \(arguments.directory.quotedForDisplay)") }
       hasSaid = true
-      if try pause(keyboard) { return false }
+      if try pause(keyboard) { return nil }
     }
-    return true
+    return hasSaid
   }
 
   /// Returns all entries; nil if the user has asked to end meanwhile.

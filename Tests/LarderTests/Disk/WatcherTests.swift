@@ -205,7 +205,7 @@ extension `A cache among neighbours` {
     #expect(second.value == Array("new".utf8))
     let engine = cache.disk.engine
     let name = DiskScene.name(of: Array("k".utf8))
-    let inode = try engine.location.handle.status(of: name.fileName).inode
+    let inode = try engine.location.handle.status(of: name.fileName).inodeMark
     #expect(engine.withState { $0.catalog.index.entry(named: name)?.inode } == inode)
     #expect(try cache.value(forKey: "k") == "new")
     try cache.close()

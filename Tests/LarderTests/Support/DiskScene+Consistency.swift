@@ -7,7 +7,7 @@ import Testing
 private struct Listing: Hashable {
   let name: EntryName
   let byteCount: UInt64
-  let inode: UInt64
+  let inode: UInt32
   let changeTime: Timestamp
   let expiry: Timestamp
 

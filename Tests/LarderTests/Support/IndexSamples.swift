@@ -23,7 +23,7 @@ enum IndexSample {
     IndexedEntry(
       name: name(number), byteCount: bytes, allocatedByteCount: allocated,
       lastAccess: Timestamp(seconds: seconds),
-      expiry: expires.map { Timestamp(seconds: $0) } ?? .never, inode: UInt64(number) + 1,
+      expiry: expires.map { Timestamp(seconds: $0) } ?? .never, inode: UInt32(number) + 1,
       changeTime: Timestamp(seconds: 7, nanoseconds: Int64(number)))
   }
 

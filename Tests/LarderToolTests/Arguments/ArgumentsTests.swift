@@ -30,8 +30,8 @@ struct ArgumentsTests {
   @Test func `the last place may take many`() throws {
     let rm = try Self.arguments("rm", "d", "a", "", "b")
     #expect(rm[.key] == [Array("a".utf8), [], Array("b".utf8)])
-    #expect(try Self.arguments("stamp", "d")[.file].isEmpty)
-    #expect(try Self.arguments("stamp", "d", "x", "y")[.file].count == 2)
+    #expect(try Self.arguments("stamp", "d")[.name].isEmpty)
+    #expect(try Self.arguments("stamp", "d", "x", "y")[.name].count == 2)
   }
 
   @Test func `a key file stands for the key`() throws {

@@ -11,12 +11,16 @@ struct `Entries with extensions` {
     #expect(try scene.names(in: "c") == ["900150983cd24fb0d6963f7d28e17f72.json"])
     #expect(try scene.run("get", "c", "abc").text == "json")
     #expect(try scene.run("path", "c", "abc").text.hasSuffix(".json\n"))
+    try scene.put("over it", "abc")
+    #expect(try scene.run("get", "c", "abc", "--ext", "json").text == "over it")
+    _ = try scene.shell("cd c; mv *.json $(basename -s .json *.json)")
+    try scene.put("json", "abc", "--ext", "json")
     try scene.put("bare", "abc")
     #expect(try scene.run("get", "c", "abc").text == "bare")
     #expect(try scene.run("get", "c", "abc", "--ext", ".json").text == "json")
   }
 
-  @Test(arguments: ["get", "rm", "path"])
+  @Test(arguments: ["get", "rm", "path", "put"])
   func `several files of one key are listed and none is chosen`(verb: String) throws {
     try scene.put("1", "abc", "--ext", "json")
     try scene.put("2", "abc", "--ext", "txt")

@@ -31,7 +31,9 @@ struct `The end of a key that is not recorded` {
     #expect(page.contains("[\"\(name)\",\"\u{2026}\(end)\","))
     #expect(try scene.runOnTerminal(["list", "c"], columns: 200).text.contains("\u{2026}\(end)"))
     for key in [end, "\u{2026}\(end)", "...\(end)"] {
-      #expect(try scene.run("get", "c", key).status == 1)
+      let outcome = try scene.run("get", "c", key)
+      #expect(outcome.status == 1)
+      #expect(outcome.talk.contains("is not recorded; its name") == (key != end))
       #expect(try scene.run("rm", "c", key).status == 1)
     }
     #expect(try scene.run("why", "c", "abc").text.contains("..." + end))

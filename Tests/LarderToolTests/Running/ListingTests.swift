@@ -125,7 +125,7 @@ struct `Listing and counting` {
     #expect(json["next_expiry"] is String && json["allocated"] is Int)
     let text = try scene.run("info", "c").text
     #expect(text.contains("entries      3\n"))
-    #expect(text.contains("oldest use   2 h ago, of what a limit evicts next\n"))
+    #expect(text.contains("oldest use   2 h ago, of what a limit evicts next after the expired\n"))
     #expect(text.contains("bytes        12 (12 B)\n") && text.contains("next expiry  in 3 d\n"))
   }
 
@@ -138,6 +138,16 @@ struct `Listing and counting` {
     #expect(try scene.run("info", "c").text.contains("file system  \(name)\n"))
     let why = try #require(try scene.run("why", "c", "a", "--json").json)
     #expect(why["file_system"] as? String == name && why["network"] as? Bool == false)
+  }
+
+  @Test func `info says that a copy has lost the no-atime flag`() throws {
+    try fill()
+    let copy = try scene.shell("cp -a c d; lsattr -d c d | awk '{ printf $1 ~ /A/ }'").text
+    guard copy == "10" else { return }
+    #expect(!(try scene.run("info", "c").text.contains("no-atime")))
+    #expect(try scene.run("info", "d").text.contains("chattr -R +A DIR"))
+    let promises = try scene.run("info", "d", "--json").json?["weaker_promises"]
+    #expect((promises as? [String: String])?.keys.contains("access") == true)
   }
 
   @Test func `info of an empty cache has no times`() throws {

@@ -15,7 +15,7 @@ struct `Completions and the manual` {
       ("larder list --sort us", "used"), ("larder --json li", "list"), ("larder -n 5 to", "top"),
       ("larder completions f", "fish"), ("larder list su", "sub"), ("larder get sub k fi", ""),
       ("larder get sub k -o fi", "file"), ("larder put sub k fi", "file"),
-      ("larder stamp sub x y fi", "file"), ("larder diff sub su", "sub"),
+      ("larder stamp sub x y fi", ""), ("larder diff sub su", "sub"),
       ("larder help ex", "expire"),
       ("larder list su fi", ""), ("larder man ''", ""), ("larder demo ''", ""),
       (#"larder list 'a\ d'"#, "a dir"), (#"larder list "\"a d""#, "a dir"),

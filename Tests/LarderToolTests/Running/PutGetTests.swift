@@ -81,6 +81,11 @@ struct `Putting and getting` {
     let age = try scene.shell("echo $(( $(date +%s) - $(stat -c %X c/8*) ))").text
     #expect((Int(age.dropLast()) ?? .max) < 60)
     #expect(try scene.shell("stat -c %y c/8*").text == expiry)
+    // What a program would remove at a read stays for the remedies that the message names.
+    _ = try scene.shell("f=$($larder path c k); printf x >> $f; touch -m -d '+1 hour' $f")
+    let damaged = try scene.run("get", "c", "k", "--used")
+    #expect(damaged.status == 1 && damaged.talk.contains("the file is damaged"))
+    #expect(try scene.names(in: "c").count == 1)
   }
 
   @Test func `what takes the place of a file is whole, and what is no file is written in place`()

@@ -164,7 +164,7 @@ struct `What list prints is taken back` {
   @Test func `a path into the directory stands for its name`() throws {
     let name = "0cc175b9c0f1b6a831c399e269772661"
     let path = try String(scene.run("path", "c", "a").text.dropLast())
-    for argument in [path, "c/\(name)"] {
+    for argument in [path, "c/\(name)", "./c/\(name)", "c/../c//\(name)"] {
       #expect(try scene.run("get", "c", argument).text == "value of a")
       #expect(try scene.run("get", "c", argument, "--name").text == "value of a")
       #expect(try scene.run("stamp", "c", argument).text == "stamped 1 entry\n")

@@ -165,7 +165,7 @@ extension Run {
     return IndexSample.name(number / 3, extension: ["", "json", "b"][number % 3])
   }
 
-  private mutating func inode() -> UInt64 { UInt64.random(in: 1...2, using: &random) }
+  private mutating func inode() -> UInt32 { UInt32.random(in: 1...2, using: &random) }
 
   private mutating func time() -> Timestamp {
     if isExtreme, let seconds = Self.extremes.randomElement(using: &random) {

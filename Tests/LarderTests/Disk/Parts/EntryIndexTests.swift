@@ -27,7 +27,7 @@ struct EntryIndexTests {
       allocatedByteCount: 1 << 39, lastAccess: Timestamp(seconds: 5, nanoseconds: 999_999_999),
       expiry: Timestamp(seconds: 6, nanoseconds: 1), inode: .max,
       changeTime: Timestamp(seconds: 7, nanoseconds: 2),
-      check: FileCheck(lifetime: .seconds(3), keyTag: 0xfed_cba9_8765_4321, hasData: false))
+      check: FileCheck(lifetime: .seconds(3), keyTag: 0xfed_cba9, hasData: false))
     let index = IndexSample.index([entry])
     #expect(index.entry(named: entry.name) == entry)
     #expect(index.totals.byteCount == 1 << 39 + 1 && index.totals.allocatedByteCount == 1 << 39)
@@ -40,23 +40,24 @@ struct EntryIndexTests {
     #expect(IndexSample.index([entry]).entry(named: entry.name)?.check == entry.check)
   }
 
-  @Test func `a file is recognised as one key's by all 64 bits of the key's tag`() {
+  @Test func `a file is recognised as one key's by all 32 bits of the key's tag`() {
     var entry = IndexSample.entry(1)
-    let tag: UInt64 = 0xfed_cba9_8765_4321
+    let tag: UInt32 = 0xfed_cba9
     entry.check = FileCheck(lifetime: .never, keyTag: tag, hasData: false)
     let index = IndexSample.index([entry])
-    func isRecognised(_ tag: UInt64) -> Bool {
+    func isRecognised(_ tag: UInt32) -> Bool {
       index.verified(
         entry.name, inode: entry.inode, changeTime: entry.changeTime, keyTag: tag) != nil
     }
     #expect(isRecognised(tag))
-    for bit in 0..<64 { #expect(!isRecognised(tag ^ 1 << bit), "bit \(bit)") }
+    for bit in 0..<32 { #expect(!isRecognised(tag ^ 1 << bit), "bit \(bit)") }
   }
 
-  @Test func `the tags of keys use all 64 bits`() {
-    let tags: [UInt64] = (0..<1_000).map { CacheKey("key \($0)").tag }
+  @Test func `the tags of keys use all 32 bits`() {
+    let tags: [UInt32] = (0..<1_000).map { CacheKey("key \($0)").tag }
     #expect(tags.reduce(0, |) == .max && tags.reduce(.max, &) == 0)
-    #expect(Set(tags).count == tags.count)
+    // Two may be the same, in one of 8,600 runs.
+    #expect(Set(tags).count >= tags.count - 1)
   }
 
   @Test func `the full name is the identity`() {

@@ -43,8 +43,8 @@ struct IndexPartsTests {
 
   @Test func `the parts of an entry have the sizes they are drawn with`() {
     #expect(MemoryLayout<EntryTable.Identity>.stride == 24)
-    #expect(MemoryLayout<EntryFacts>.size == 36)
-    #expect(MemoryLayout<EntryRecord>.stride == 56)
+    #expect(MemoryLayout<EntryFacts>.size == 28)
+    #expect(MemoryLayout<EntryRecord>.stride == 48)
     #expect(MemoryLayout<StampedSlot>.stride == 12)
     #expect(MemoryLayout<EntrySlot>.stride == 4)
   }

@@ -123,7 +123,7 @@ struct `What is found of a name` {
 
   private let name = IndexSample.name(1)
 
-  private func entry(inode: UInt64 = 1, changed: Int64 = 10, used: Int64 = 1) -> IndexedEntry {
+  private func entry(inode: UInt32 = 1, changed: Int64 = 10, used: Int64 = 1) -> IndexedEntry {
     var entry = IndexSample.entry(1, used: used)
     entry.inode = inode
     entry.changeTime = Timestamp(seconds: changed)

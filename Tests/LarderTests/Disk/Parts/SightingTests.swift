@@ -11,7 +11,7 @@ struct `A file that was met` {
 
   /// Returns a known or found version of entry 1.
   private func entry(
-    inode: UInt64 = 1, changed: Int64 = 10, used: Int64 = 100, expires: Int64 = 5_000
+    inode: UInt32 = 1, changed: Int64 = 10, used: Int64 = 100, expires: Int64 = 5_000
   ) -> IndexedEntry {
     var entry = IndexSample.entry(1, used: used, expires: expires)
     entry.inode = inode
