@@ -34,15 +34,14 @@ extension MemoryCache {
     // Before the stripes know the limit, because they keep times as soon as they do.
     if hasAgeLimit { noteTimes() }
     var goals = LRU<Key, Value>.Goals()
-    _ = removing(at: now) { slice, lru, removals in
-      if slice.isFirst { goals = LRU.Goals() }
+    _ = removing(at: now) { stripe, isFirst, lru, removals in
+      if isFirst { goals = LRU.Goals() }
       // Read under each stripe's lock, not once for all stripes: the thread that changed the limits
       // last visits each stripe last, so a slower thread must not bring older limits. This lock is
       // taken inside a stripe's lock and never around one.
       let newest = limits.withLock { $0 }
       return lru.lowerSlice(
-        to: newest.share(ofStripe: slice.stripe, of: stripeMask + 1), &goals, at: now,
-        into: &removals)
+        to: newest.share(ofStripe: stripe, of: stripeMask + 1), &goals, at: now, into: &removals)
     }
     // What has reached an age limit counts as expired from now on.
     if hasAgeLimit { removeExpired() }
@@ -99,8 +98,8 @@ extension MemoryCache {
     _ evict: (inout LRU<Key, Value>, Int, PackedTime, inout Removals<Key, Value>) -> Bool
   ) -> Int {
     let (stripes, now) = (stripeMask + 1, now)
-    return removing(at: now) { slice, lru, removals in
-      evict(&lru, target / stripes + (slice.stripe < target % stripes ? 1 : 0), now, &removals)
+    return removing(at: now) { stripe, _, lru, removals in
+      evict(&lru, target / stripes + (stripe < target % stripes ? 1 : 0), now, &removals)
     }
   }
 }

@@ -86,7 +86,7 @@ extension MemoryCache {
   /// - Complexity: O(*n*), or O(1) when no value can have expired.
   @discardableResult
   public func removeExpired() -> Int {
-    removing(at: now) { _, _, _ in false }
+    removing(at: now) { _, _, _, _ in false }
   }
 
   /// Removes the expired values of each stripe and then what `evict` takes out, frees memory if a
@@ -95,33 +95,39 @@ extension MemoryCache {
   /// Works in slices, between which other threads get the stripe's lock. A stripe of up to
   /// ``LRU/sliceCount`` values is done in one.
   ///
-  /// - Parameter evict: Takes a slice of values out of a stripe, and returns whether another slice
-  ///   has to follow.
+  /// - Parameters:
+  ///   - finishesSlices: Whether the values of a slice are told of and released before the next.
+  ///   - evict: Takes a slice of values out of a stripe, which is the first there or not, and
+  ///     returns whether another slice has to follow.
   func removing(
-    at now: PackedTime,
-    _ evict: (StripeSlice, inout LRU<Key, Value>, inout Removals<Key, Value>) -> Bool
+    at now: PackedTime, finishesSlices: Bool = false,
+    _ evict: (
+      _ stripe: Int, _ isFirst: Bool, inout LRU<Key, Value>, inout Removals<Key, Value>
+    ) -> Bool
   ) -> Int {
     var removed = 0
     for index in 0...stripeMask {
       var removals = Removals<Key, Value>()
-      var sweep = LRU<Key, Value>.Sweep.due
-      var slice = StripeSlice(stripe: index)
-      var (isUnfinished, isSparse) = (true, false)
+      var isSweeping: Bool?
+      var (isFirst, isUnfinished, isSparse) = (true, true, false)
       while isUnfinished {
         isUnfinished = withStripe(at: index) { lru in
-          var isUnfinished = lru.proceed(with: &sweep, at: now, into: &removals)
-          if !isUnfinished {
-            isUnfinished = evict(slice, &lru, &removals)
-            slice.isFirst = false
-          }
-          if !isUnfinished { isSparse = lru.shrinkSlice() }
-          return isUnfinished
+          let isSwept = !(isSweeping ?? lru.beginSweep(at: now))
+          isSweeping = !isSwept && lru.sweepSlice(at: now, into: &removals)
+          if isSweeping == true { return true }
+          if evict(index, exchange(&isFirst, with: false), &lru, &removals) { return true }
+          isSparse = lru.shrinkSlice()
+          return false
         }
-        // Outside of the lock, so that no slice copies the entries of those before it.
-        if isUnfinished { removals.makeRoom(for: LRU<Key, Value>.sliceCount) }
+        if isUnfinished && !finishesSlices {
+          // Outside of the lock, so that no slice copies the entries of those before it.
+          removals.makeRoom(for: LRU<Key, Value>.sliceCount)
+        } else {
+          removed += removals.count
+          finish(&removals)
+          removals = Removals()
+        }
       }
-      removed += removals.count
-      finish(&removals)
       if isSparse { shrink(stripe: index) }
     }
     return removed
@@ -133,28 +139,8 @@ extension MemoryCache {
     // and then looks at the plan. Whichever of the two takes the lock first, the other sees its
     // effect.
     sweepPlan.store(0, ordering: .relaxed)
-    for index in 0...stripeMask { sweep(stripe: index) }
+    _ = removing(at: now, finishesSlices: true) { _, _, _, _ in false }
     planSweepIfNeeded()
-  }
-
-  /// Removes expired values from a stripe, in slices, so that other threads get the lock in
-  /// between.
-  private func sweep(stripe index: Int) {
-    var now = now
-    guard withStripe(at: index, { $0.beginSweep(at: now) }) else { return }
-    var (isUnfinished, isSparse) = (true, false)
-    while isUnfinished {
-      var removals = Removals<Key, Value>()
-      isUnfinished = withStripe(at: index) { lru in
-        let isUnfinished = lru.sweepSlice(at: now, into: &removals)
-        // Only after the last slice, because it moves entries.
-        if !isUnfinished { isSparse = lru.shrinkSlice() }
-        return isUnfinished
-      }
-      finish(&removals)
-      now = self.now
-    }
-    if isSparse { shrink(stripe: index) }
   }
 
   /// Plans a sweep if any stripe has a value that can expire.
@@ -168,12 +154,4 @@ extension MemoryCache {
   func shrink(stripe index: Int) {
     while withStripe(at: index, { $0.shrinkSlice() }) {}
   }
-}
-
-/// A step of an eviction from one stripe, under the stripe's lock.
-struct StripeSlice {
-  /// The index of the stripe.
-  let stripe: Int
-  /// Whether it is the first step in the stripe.
-  var isFirst = true
 }

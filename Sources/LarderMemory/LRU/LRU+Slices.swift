@@ -9,22 +9,6 @@ extension LRU {
   /// The most entries that a slice removes, and the most slots that a slice of a sweep looks at.
   static var sliceCount: Int { 256 }
 
-  /// The progress of the sweep with which a removal begins.
-  enum Sweep: Sendable {
-    case due, running, over
-  }
-
-  /// Removes the next expired entries of a sweep.
-  ///
-  /// - Returns: Whether another slice has to follow.
-  mutating func proceed(
-    with sweep: inout Sweep, at now: PackedTime, into removals: inout Removals<Key, Value>
-  ) -> Bool {
-    if sweep == .due { sweep = beginSweep(at: now) ? .running : .over }
-    if sweep == .running, !sweepSlice(at: now, into: &removals) { sweep = .over }
-    return sweep == .running
-  }
-
   /// Removes the next least recently used entries as long as a condition holds.
   ///
   /// - Returns: Whether another slice has to follow.

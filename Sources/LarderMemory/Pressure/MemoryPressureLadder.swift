@@ -134,8 +134,8 @@ extension MemoryCache: MemoryPressureResponding {
 
   private func reduce(by share: Double) {
     let now = now
-    _ = removing(at: now) { slice, lru, removals in
-      if slice.isFirst { lru.setCeilings(without: share) }
+    _ = removing(at: now) { _, isFirst, lru, removals in
+      if isFirst { lru.setCeilings(without: share) }
       return lru.evictSlice(.evicted, at: now, into: &removals) { $0.isAboveCeilings }
     }
     setLimits { _ in }

@@ -32,8 +32,8 @@ extension MemorySliceTests {
   @Test func `a removal gives the lock back after 256 values and after 256 slots`() {
     let cache = filled(1_000) { $0 < 300 ? .seconds(500) : .never }
     var counts: [Int] = []
-    let removed = cache.removing(at: cache.now) { slice, lru, removals in
-      #expect(slice.isFirst == counts.isEmpty)
+    let removed = cache.removing(at: cache.now) { _, isFirst, lru, removals in
+      #expect(isFirst == counts.isEmpty)
       counts.append(lru.slab.count)
       return lru.evictSlice(.explicit, at: cache.now, into: &removals) { $0.slab.count > 10 }
     }
@@ -125,7 +125,7 @@ extension MemorySliceTests {
   @Test func `a trim that is done in one slice takes one look at the lock`() {
     let cache = filled(200) { $0 < 50 ? .seconds(100) : .never }
     var looks = 0
-    let removed = cache.removing(at: cache.now) { _, lru, removals in
+    let removed = cache.removing(at: cache.now) { _, _, lru, removals in
       looks += 1
       #expect(lru.slab.count == 150)
       return lru.evictSlice(.explicit, at: cache.now, into: &removals) { $0.slab.count > 0 }
