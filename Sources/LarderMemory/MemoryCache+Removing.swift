@@ -76,7 +76,8 @@ extension MemoryCache {
   }
 
   private func tell(of lru: borrowing LRU<Key, Value>, _ cause: RemovalCause) {
-    if isHeard { lru.slab.forEach { tell($0.key, $0.value, cause) } }
+    // At a time at which nothing has expired.
+    if isHeard { lru.forEach(at: .zero) { tell($0.key, $0.value, cause) } }
   }
 
   /// Removes the values past their expiry or the age limit and returns their number.

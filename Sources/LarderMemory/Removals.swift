@@ -9,12 +9,16 @@ import Synchronization
 @frozen
 @usableFromInline
 package struct Removals<Key: Sendable, Value: Sendable>: Sendable {
+  /// An entry that left a cache, and the cause.
+  @usableFromInline
+  typealias Removal = (key: Key, value: Value, cause: RemovalCause)
+
   /// The entry that left first.
   @usableFromInline
-  var first: Removal<Key, Value>?
+  var first: Removal?
   /// The entries that followed it.
   @usableFromInline
-  var rest: [Removal<Key, Value>] = []
+  var rest: [Removal] = []
 
   /// Creates an empty collection.
   @inlinable
@@ -26,7 +30,7 @@ package struct Removals<Key: Sendable, Value: Sendable>: Sendable {
 
   /// Adds an entry that left after the ones before it.
   @inlinable
-  mutating func append(_ removal: consuming Removal<Key, Value>) {
+  mutating func append(_ removal: consuming Removal) {
     // Usually there is one entry; an array would be an allocation under the lock.
     if first == nil {
       first = removal
@@ -51,29 +55,9 @@ package struct Removals<Key: Sendable, Value: Sendable>: Sendable {
 
   /// Calls a function with each entry, in the order of removal.
   @inlinable
-  func forEach(_ body: (Removal<Key, Value>) -> Void) {
+  func forEach(_ body: (Removal) -> Void) {
     if let first { body(first) }
     for removal in rest { body(removal) }
-  }
-}
-
-/// An entry that left a cache, and the cause.
-@frozen
-@usableFromInline
-struct Removal<Key: Sendable, Value: Sendable>: Sendable {
-  @usableFromInline
-  let key: Key
-  @usableFromInline
-  let value: Value
-  @usableFromInline
-  let cause: RemovalCause
-
-  /// Creates a removal from an entry and its cause.
-  @inlinable
-  init(key: Key, value: Value, cause: RemovalCause) {
-    self.key = key
-    self.value = value
-    self.cause = cause
   }
 }
 

@@ -22,7 +22,7 @@ extension LRU {
   ) {
     settings.counters.countRemovals(1, cause)
     let entry = slab.remove(slot)
-    removals.append(Removal(key: entry.key, value: entry.value, cause: cause))
+    removals.append((entry.key, entry.value, cause))
   }
 
   /// Returns the settings of an empty LRU that replaces this one when all entries are removed.

@@ -53,7 +53,7 @@ extension LRU {
     var old = value
     // The old value leaves the lock with the removals, because releasing it may run any code.
     swap(&slab.entries[slot.index].value, &old)
-    removals.append(Removal(key: key, value: old, cause: cause))
+    removals.append((key, old, cause))
     slab.setCost(0, of: slot)
     slab.moveToFront(slot)
   }

@@ -19,7 +19,7 @@ extension Slab {
   mutating func insert(_ key: Key, _ value: Value, tag: UInt32, cost: Int) -> Slot {
     if count == table.capacity { table.grow() }
     let slot = takeFreeSlot()
-    entries.initialize(at: slot.index, to: Entry(key: key, value: value))
+    entries.initialize(at: slot.index, to: (key, value))
     links.initialize(
       at: slot.index, to: SlotLink(previous: .none, next: .none, tag: tag, cost: 0))
     setCost(cost, of: slot)

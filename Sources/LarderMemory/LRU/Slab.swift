@@ -78,18 +78,7 @@ struct Slab<Key: Hashable, Value>: ~Copyable {
 extension Slab {
   /// A key and its value, side by side because a hit reads both.
   @usableFromInline
-  struct Entry {
-    @usableFromInline
-    let key: Key
-    @usableFromInline
-    var value: Value
-
-    @inlinable
-    init(key: Key, value: Value) {
-      self.key = key
-      self.value = value
-    }
-  }
+  typealias Entry = (key: Key, value: Value)
 
   /// Whether a slot below `end` has an entry.
   @inlinable
@@ -128,15 +117,5 @@ extension Slab {
     links[slot.index].next = first
     if first == .none { leastRecent = slot } else { links[first.index].previous = slot }
     mostRecent = slot
-  }
-
-  /// Calls a function with each entry, the most recently used first.
-  @inlinable
-  func forEach(_ body: (Entry) -> Void) {
-    var slot = mostRecent
-    while slot != .none {
-      body(entries[slot.index])
-      slot = next(after: slot)
-    }
   }
 }

@@ -182,3 +182,14 @@ struct SlabTests {
     #expect(lru.slab.count == 0)
   }
 }
+
+extension Slab {
+  /// Calls a function with each entry, the most recently used first.
+  fileprivate func forEach(_ body: (Entry) -> Void) {
+    var slot = mostRecent
+    while slot != .none {
+      body(entries[slot.index])
+      slot = next(after: slot)
+    }
+  }
+}
