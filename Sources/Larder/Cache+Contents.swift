@@ -13,7 +13,7 @@ extension Cache {
     let (subject, engine) = (disk.subject(key), disk.engine)
     var (kept, mayBeKept) = (Value?.none, disk.mayAnswerFromMemory())
     let bytes = try disk.take(subject) {
-      if mayBeKept { kept = memory.peek(subject.key, at: engine.heldNow) }
+      if mayBeKept { kept = memory.peek(subject.key, at: PackedTime(engine.heldNow)) }
       mayBeKept = false
     }
     guard let bytes else { return kept }

@@ -47,7 +47,7 @@ extension Cache {
   /// Takes the value of a key out of memory. It leaves when no name is held.
   func drop(_ key: CacheKey, _ cause: RemovalCause = .replaced) {
     var removals = Removals<CacheKey, Value>()
-    memory.remove(forKey: key, cause: cause, at: disk.engine.heldNow, into: &removals)
+    _ = memory.remove(key, cause, at: PackedTime(disk.engine.heldNow), into: &removals)
     depart(removals)
   }
 

@@ -160,9 +160,8 @@ extension Cache {
       return
     }
     // First, so that events of the file that come while the value is stored find the key.
-    if let other = keptKeys.insert(key, subject.name, isKept: { memory.contains($0, at: now) }) {
-      drop(other)
-    }
+    let other = keptKeys.insert(key, subject.name) { memory.contains($0, at: PackedTime(now)) }
+    if let other { drop(other) }
     defer { keptKeys.endInsertion(of: subject.name) }
     // If the directory was moved away, changes at its path bring no event, and a read from memory
     // looks at no file, so nothing is kept. Nor before the directory is watched, or after
@@ -202,7 +201,7 @@ extension Cache {
     return try engine.countingErrors { () throws(CacheError) in
       var wasKept = false
       return try disk.remove(subject.name, subject) { _ in
-        wasKept = wasKept || memory.contains(subject.key, at: engine.heldNow)
+        wasKept = wasKept || memory.contains(subject.key, at: PackedTime(engine.heldNow))
       } || wasKept
     }
   }

@@ -89,6 +89,18 @@ public enum RemovalCause: String, Sendable, Hashable, CaseIterable {
   case evicted
   /// Its bytes differed from the stored ones.
   case corrupt
+
+  /// The place of the cause among all, for counters in an array.
+  @inlinable
+  package var index: Int {
+    switch self {
+    case .explicit: 0
+    case .replaced: 1
+    case .expired: 2
+    case .evicted: 3
+    case .corrupt: 4
+    }
+  }
 }
 
 /// The sequences that get an event for each value that leaves one cache.

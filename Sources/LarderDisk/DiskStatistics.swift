@@ -140,15 +140,7 @@ extension DiskStatistics {
   }
 
   /// Counts an entry that was removed.
-  mutating func countRemoval(_ cause: RemovalCause) {
-    switch cause {
-    case .explicit: removalCounts[0] += 1
-    case .replaced: removalCounts[1] += 1
-    case .expired: removalCounts[2] += 1
-    case .evicted: removalCounts[3] += 1
-    case .corrupt: removalCounts[4] += 1
-    }
-  }
+  mutating func countRemoval(_ cause: RemovalCause) { removalCounts[cause.index] += 1 }
 }
 
 extension EngineState {

@@ -1,5 +1,4 @@
 public import LarderBasics
-package import LarderSystem
 
 extension MemoryCache {
   /// Returns the value of a key, or nil, and counts as a use of it.
@@ -49,15 +48,13 @@ extension MemoryCache {
   ///
   /// - Complexity: O(1).
   @inlinable
-  public func peek(_ key: Key) -> Value? {
-    let (hash, now) = (Self.hash(key), timeIfKept)
-    return withStripe(hash) { $0.peek(key, tag: Self.tag(hash), at: now) }
-  }
+  public func peek(_ key: Key) -> Value? { peek(key, at: timeIfKept) }
 
   /// Returns the value of a key that is valid at a time that the caller has read.
-  package func peek(_ key: Key, at now: Timestamp) -> Value? {
+  @inlinable
+  package func peek(_ key: Key, at now: PackedTime) -> Value? {
     let hash = Self.hash(key)
-    return withStripe(hash) { $0.peek(key, tag: Self.tag(hash), at: PackedTime(now)) }
+    return withStripe(hash) { $0.peek(key, tag: Self.tag(hash), at: now) }
   }
 
   /// Returns whether a key has a valid value. Counts neither as a use nor in the statistics.
@@ -67,12 +64,8 @@ extension MemoryCache {
   public func contains(_ key: Key) -> Bool { contains(key, at: timeIfKept) }
 
   /// Returns whether a key has a value that is valid at a time that the caller has read.
-  package func contains(_ key: Key, at now: Timestamp) -> Bool {
-    contains(key, at: PackedTime(now))
-  }
-
   @inlinable
-  func contains(_ key: Key, at now: PackedTime) -> Bool {
+  package func contains(_ key: Key, at now: PackedTime) -> Bool {
     let hash = Self.hash(key)
     return withStripe(hash) { $0.contains(key, tag: Self.tag(hash), at: now) }
   }

@@ -16,15 +16,10 @@ extension MemoryCache {
   }
 
   /// Takes the value of a key out, which the caller passes to ``finish(_:)`` when it holds no lock.
-  package func remove(
-    forKey key: Key, cause: RemovalCause, at now: Timestamp,
-    into removals: inout Removals<Key, Value>
-  ) {
-    _ = remove(key, cause, at: PackedTime(now), into: &removals)
-  }
-
+  ///
+  /// - Returns: Whether there was a valid one.
   @inlinable
-  func remove(
+  package func remove(
     _ key: Key, _ cause: RemovalCause, at now: PackedTime,
     into removals: inout Removals<Key, Value>
   ) -> Bool {

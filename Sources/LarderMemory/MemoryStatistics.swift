@@ -33,19 +33,15 @@ public struct MemoryStatistics: Sendable, Hashable {
       .expired: counters.rejectedExpired, .tooLarge: counters.rejectedTooLarge,
       .declined: counters.rejectedDeclined,
     ].filter { $0.value > 0 }
-    removals = [
-      .explicit: counters.removedExplicit, .replaced: counters.removedReplaced,
-      .expired: counters.removedExpired, .evicted: counters.removedEvicted,
-      .corrupt: counters.removedCorrupt,
-    ].filter { $0.value > 0 }
+    removals = RemovalCause.allCases.reduce(into: [:]) { removals, cause in
+      let count = counters.removed[cause.index]
+      if count > 0 { removals[cause] = count }
+    }
   }
-
-  /// All misses together.
-  var missCount: Int { missesAbsent + missesExpired }
 
   /// The share of reads that found a value, 0 to 1; nil before the first read.
   public var hitRate: Double? {
-    let reads = hits + missCount
+    let reads = hits + missesAbsent + missesExpired
     return reads > 0 ? Double(hits) / Double(reads) : nil
   }
 }
@@ -53,7 +49,7 @@ public struct MemoryStatistics: Sendable, Hashable {
 /// The counters behind `MemoryStatistics`, as mutable fields.
 @frozen
 @usableFromInline
-struct MemoryCounters: Sendable, Hashable {
+struct MemoryCounters: Sendable {
   @usableFromInline var hits = 0
   @usableFromInline var missesAbsent = 0
   @usableFromInline var missesExpired = 0
@@ -61,11 +57,8 @@ struct MemoryCounters: Sendable, Hashable {
   @usableFromInline var rejectedExpired = 0
   @usableFromInline var rejectedTooLarge = 0
   @usableFromInline var rejectedDeclined = 0
-  @usableFromInline var removedExplicit = 0
-  @usableFromInline var removedReplaced = 0
-  @usableFromInline var removedExpired = 0
-  @usableFromInline var removedEvicted = 0
-  @usableFromInline var removedCorrupt = 0
+  /// The removals by the index of their cause.
+  @usableFromInline var removed = [5 of Int](repeating: 0)
 
   /// Creates counters at zero.
   @inlinable
@@ -76,13 +69,7 @@ extension MemoryCounters {
   /// Counts removals of one cause.
   @inlinable
   mutating func countRemovals(_ number: Int, _ cause: RemovalCause) {
-    switch cause {
-    case .explicit: removedExplicit &+= number
-    case .replaced: removedReplaced &+= number
-    case .expired: removedExpired &+= number
-    case .evicted: removedEvicted &+= number
-    case .corrupt: removedCorrupt &+= number
-    }
+    removed[cause.index] &+= number
   }
 
   /// Counts a store that kept nothing.
@@ -104,10 +91,6 @@ extension MemoryCounters {
     rejectedExpired += other.rejectedExpired
     rejectedTooLarge += other.rejectedTooLarge
     rejectedDeclined += other.rejectedDeclined
-    removedExplicit += other.removedExplicit
-    removedReplaced += other.removedReplaced
-    removedExpired += other.removedExpired
-    removedEvicted += other.removedEvicted
-    removedCorrupt += other.removedCorrupt
+    for index in removed.indices { removed[index] += other.removed[index] }
   }
 }
