@@ -3,24 +3,19 @@ import LarderSystem
 
 /// The rule that maps signals and their times to steps, without clock, thread or cache.
 struct MemoryPressureLadder: Sendable {
-  /// The share that the first signal gives up.
-  let share: Double
-  /// A signal within this time after the last one gives up everything.
-  let escalation: Duration
-  /// The time without a signal after which the limits are restored.
-  let recovery: Duration
+  let configuration: MemoryPressureMonitor.Configuration
   /// The latest signal; nil while memory is not short.
   private(set) var lastSignal: MonotonicTime?
 
   /// The time at which the limits are restored if no signal comes before; nil while they are not
   /// lowered.
-  var deadline: MonotonicTime? { lastSignal?.advanced(by: recovery) }
+  var deadline: MonotonicTime? { lastSignal?.advanced(by: configuration.recoveryTime) }
 
   /// Returns the step for a signal.
   mutating func signal(at now: MonotonicTime) -> MemoryPressureStep {
     defer { lastSignal = now }
-    guard let lastSignal, now.duration(since: lastSignal) <= escalation else {
-      return .reduce(share: share)
+    guard let lastSignal, now.duration(since: lastSignal) <= configuration.escalationTime else {
+      return .reduce(share: configuration.share)
     }
     return .empty
   }

@@ -159,10 +159,6 @@ extension MemoryPressureMonitor.Configuration {
     precondition(recoveryTime > .zero, "recoveryTime must be positive")
   }
 
-  var ladder: MemoryPressureLadder {
-    MemoryPressureLadder(share: share, escalation: escalationTime, recovery: recoveryTime)
-  }
-
   /// Opens the first of some files that may be watched. If none may, names the error of the last.
   func openSource(_ files: [String], _ name: inout MemoryPressureStatus.Source) -> PressureSource {
     for path in files {

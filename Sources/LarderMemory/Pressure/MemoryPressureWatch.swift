@@ -36,7 +36,9 @@ package final class MemoryPressureWatch: Sendable {
     bell = try EventDescriptor()
     self.source = ForkSafeMutex(source)
     state = ForkSafeMutex(
-      State(ladder: configuration.ladder, status: MemoryPressureStatus(source: name)))
+      State(
+        ladder: MemoryPressureLadder(configuration: configuration),
+        status: MemoryPressureStatus(source: name)))
     listener = configuration.stepListener
     self.now = now
   }
@@ -92,7 +94,7 @@ package final class MemoryPressureWatch: Sendable {
         state.isStopping = true
         state.status.source = .none(reason: "poll: \(error)")
       }
-      return PressureSource.Outcome(isSignalled: true)
+      return (isSignalled: true, isLost: false)
     }
   }
 

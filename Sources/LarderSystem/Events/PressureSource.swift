@@ -10,18 +10,8 @@ package struct PressureSource: ~Copyable, Sendable {
     case byCount
   }
 
-  /// The result of a wait.
-  package struct Outcome: Sendable, Equatable {
-    /// Whether memory is short.
-    package var isSignalled = false
-    /// Whether the source will never signal again.
-    package var isLost = false
-
-    package init(isSignalled: Bool = false, isLost: Bool = false) {
-      self.isSignalled = isSignalled
-      self.isLost = isLost
-    }
-  }
+  /// The result of a wait: whether memory is short, and whether the source will never signal again.
+  package typealias Outcome = (isSignalled: Bool, isLost: Bool)
 
   private let descriptor: FileDescriptor
   private let telling: Telling
@@ -52,9 +42,7 @@ package struct PressureSource: ~Copyable, Sendable {
     if polled[0].revents != 0 { bell.clear() }
     let events = polled[1].revents
     if telling == .byCount, events & urgent != 0 { descriptor.drainEvent() }
-    return Outcome(
-      isSignalled: events & urgent != 0,
-      isLost: events & Int16(POLLERR | POLLHUP | POLLNVAL) != 0)
+    return (events & urgent != 0, events & Int16(POLLERR | POLLHUP | POLLNVAL) != 0)
   }
 }
 

@@ -21,6 +21,14 @@ struct MemoryPressureLadderTests {
 
   private static let half = MemoryPressureStep.reduce(share: 0.5)
 
+  private func ladder(share: Double) -> MemoryPressureLadder {
+    var configuration = MemoryPressureMonitor.Configuration()
+    configuration.share = share
+    configuration.escalationTime = .seconds(10)
+    configuration.recoveryTime = .seconds(60)
+    return MemoryPressureLadder(configuration: configuration)
+  }
+
   @Test(
     arguments: [
       ("nothing follows from time alone", [Moment(0, false, nil), Moment(1_000, false, nil)]),
@@ -52,8 +60,7 @@ struct MemoryPressureLadderTests {
       ),
     ] as [(String, [Moment])])
   func `the step follows from the signals and their times`(_ law: String, _ moments: [Moment]) {
-    var ladder = MemoryPressureLadder(
-      share: 0.5, escalation: .seconds(10), recovery: .seconds(60))
+    var ladder = ladder(share: 0.5)
     for moment in moments {
       let now = MonotonicTime(nanoseconds: moment.second * 1_000_000_000)
       let step = moment.isSignal ? ladder.signal(at: now) : ladder.step(at: now)
@@ -63,8 +70,7 @@ struct MemoryPressureLadderTests {
 
   @Test
   func `there is a deadline while limits are lowered, and at no other time`() {
-    var ladder = MemoryPressureLadder(
-      share: 0.25, escalation: .seconds(10), recovery: .seconds(60))
+    var ladder = ladder(share: 0.25)
     #expect(ladder.deadline == nil)
     #expect(ladder.end() == nil)
     let start = MonotonicTime(nanoseconds: 1)
