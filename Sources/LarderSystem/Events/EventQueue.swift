@@ -166,10 +166,9 @@ package final class EventDescriptor: Sendable {
 
   /// Makes the descriptor readable until it is cleared. Raising it again changes nothing.
   package func raise() {
-    var one: UInt64 = 1
-    let bytes = unsafe withUnsafeBytes(of: &one) { unsafe Array($0) }
+    let one: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0]
     // This can only fail if the count is full, and then the descriptor is raised.
-    do throws(Errno) { try descriptor.write(bytes.span) } catch {}
+    do throws(Errno) { try descriptor.write(one.span) } catch {}
   }
 
   /// Makes the descriptor unreadable again.

@@ -102,13 +102,8 @@ package final class FaultInjector: Sendable {
 
   /// Counts a call and returns the error with which it must fail, if any.
   func strike(_ call: SystemCall, file: StaticString = #fileID, line: UInt = #line) -> Errno? {
-    switch next(call, CallSite(file: "\(file)", line: line)) {
-    case .errno(let errno): return errno
-    case .before(let closure):
-      closure()
-      return nil
-    case .short, nil: return nil
-    }
+    let fault = next(call, CallSite(file: "\(file)", line: line))
+    return if case .errno(let errno) = fault { errno } else { nil }
   }
 
   /// Counts a read or write and returns the number of bytes that it may move, or throws its error.
@@ -121,22 +116,19 @@ package final class FaultInjector: Sendable {
       case .errno(.interrupted): continue
       case .errno(let errno): throw errno
       case .short(let most): return min(most, byteCount)
-      case .before(let closure):
-        closure()
-        return byteCount
-      case nil: return byteCount
+      case .before, nil: return byteCount
       }
     }
   }
 
-  /// Returns the fault for a call. Does not call its closure under the lock, because the closure
+  /// Returns the fault for a call, and calls its closure. Not under the lock, because the closure
   /// may wait for another thread whose own call needs this lock.
   private func next(_ call: SystemCall, _ site: CallSite) -> Fault? {
     #if LARDER_SCHEDULES
       if call == .readdir { Scheduler.point(.call(call)) }
       return Scheduler.failure(of: call).map { .errno($0) }
     #else
-      return state.withLock { state in
+      let fault = state.withLock { state -> Fault? in
         let n = state.counts[call, default: 0] + 1
         state.counts[call] = n
         guard let fault = state.faults[call]?.first(where: { $0.key.contains(n) })?.value else {
@@ -146,6 +138,8 @@ package final class FaultInjector: Sendable {
         state.struckSites.insert(site)
         return fault
       }
+      if case .before(let closure) = fault { closure() }
+      return fault
     #endif
   }
 }

@@ -70,18 +70,11 @@ extension Timestamp {
 
   /// The stamp in the form that `futimens` takes.
   var timespec: timespec {
-    var time = CTimespec()
     // `time_t` has 64 bits on every platform that Swift supports on Linux, where clamping costs
     // nothing and never traps.
-    time.tv_sec = .init(clamping: seconds)
-    time.tv_nsec = .init(nanoseconds)
-    return time
+    CTimespec(tv_sec: .init(clamping: seconds), tv_nsec: .init(nanoseconds))
   }
 
   /// A stamp that `futimens` does not set. See: man 2 utimensat, UTIME_OMIT.
-  static var omitted: timespec {
-    var time = CTimespec()
-    time.tv_nsec = (1 << 30) - 2
-    return time
-  }
+  static var omitted: timespec { CTimespec(tv_sec: 0, tv_nsec: (1 << 30) - 2) }
 }

@@ -177,18 +177,15 @@ package struct PerProcess<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
     package var own: Own { scheduled.own(make) }
   #else
     @inlinable
-    package var own: Own { ownOfFork }
-  #endif
-
-  @inlinable
-  var ownOfFork: Own {
-    let forkCount = ProcessIdentity.forkCount
-    var own = first
-    while own.forkCount != forkCount {
-      // Older values are kept: the inherited copy may have waiters, and ending it would wait for
-      // threads that this process does not have. See: man 3 pthread_cond_destroy.
-      own = own.next.load() ?? own.next.storeIfNil(Own(make()))
+    package var own: Own {
+      let forkCount = ProcessIdentity.forkCount
+      var own = first
+      while own.forkCount != forkCount {
+        // Older values are kept: the inherited copy may have waiters, and ending it would wait for
+        // threads that this process does not have. See: man 3 pthread_cond_destroy.
+        own = own.next.load() ?? own.next.storeIfNil(Own(make()))
+      }
+      return own
     }
-    return own
-  }
+  #endif
 }

@@ -46,18 +46,18 @@ private final class IdleThread: Sendable {
 
   /// Waits for a job; returns nil if the thread must end.
   private func takeJob() -> Job? {
-    let end = MonotonicTime.now.advanced(by: Self.idleTime)
-    var timeout: Duration? = Self.idleTime
+    var end: MonotonicTime? = .now.advanced(by: Self.idleTime)
     while true {
       let ticket = given.ticket()
       if let job = job.withLock({ exchange(&$0, with: nil) }) { return job }
-      if timeout.map({ $0 <= .zero }) ?? false {
+      let timeout = end?.duration(since: .now)
+      if let timeout, timeout <= .zero {
         if stopsWaiting() { return nil }
         // A caller has taken this thread and is about to give it the job.
-        timeout = nil
+        end = nil
+      } else {
+        given.wait(ticket, timeout: timeout)
       }
-      given.wait(ticket, timeout: timeout)
-      if timeout != nil { timeout = end.duration(since: .now) }
     }
   }
 

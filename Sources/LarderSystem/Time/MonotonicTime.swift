@@ -45,10 +45,8 @@ package struct MonotonicTime: Sendable, Comparable {
 
   /// The point in the form that `pthread_cond_timedwait` takes.
   var timespec: CTimespec {
-    var time = CTimespec()
-    time.tv_sec = .init(nanoseconds / 1_000_000_000)
-    time.tv_nsec = .init(nanoseconds % 1_000_000_000)
-    return time
+    let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    return CTimespec(tv_sec: .init(seconds), tv_nsec: .init(rest))
   }
 }
 
