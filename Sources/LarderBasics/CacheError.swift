@@ -159,6 +159,14 @@ extension CacheError {
     self.init(errno: errno, operation: "read", path: name)
   }
 
+  /// Creates the error for a file that other processes have locked, and names those that can be seen.
+  package init(lockOn file: FileIdentity, operation: String, path: String) {
+    let holders = LockTable.holders(of: file).map(String.init)
+    let text = "held by process \(holders.joined(separator: ", "))"
+    self.init(
+      .locked, operation: operation, path: path, underlying: holders.isEmpty ? nil : text)
+  }
+
   /// Returns the same error with another `oldValueRemains`.
   package func settingOldValueRemains(_ remains: Bool) -> CacheError {
     CacheError(

@@ -47,7 +47,7 @@ extension FixtureDirectory {
     _ handle: DirectoryHandle, _ path: String, _ operation: String
   ) throws(CacheError) {
     guard isLocked(handle.descriptor, .shared) else {
-      throw lockedError(handle.identity, path, operation)
+      throw CacheError(lockOn: handle.identity, operation: operation, path: path)
     }
   }
 
@@ -55,40 +55,30 @@ extension FixtureDirectory {
   private func lockManifest(_ operation: String) throws(CacheError) -> LockedFile {
     let deadline = MonotonicTime.now.advanced(by: patience)
     while true {
-      let attempt = try onFixture("\(path)/manifest", operation) { () throws(Errno) in
+      let (file, held) = try onFixture("\(path)/manifest", operation) { () throws(Errno) in
         do throws(Errno) {
           return try tryManifestLock()
         } catch .tooManyLinks {
           throw .invalidArgument
         }
       }
-      switch attempt {
-      case .locked(let file): return file
-      case .replaced: continue
-      case .held(let identity):
-        guard MonotonicTime.now < deadline else {
-          throw Self.lockedError(identity, "\(path)/manifest", operation)
-        }
-        // Another process is recording or packing, which takes moments.
-        pause(for: .milliseconds(5))
+      if let file { return file }
+      guard let held else { continue }
+      guard MonotonicTime.now < deadline else {
+        throw CacheError(lockOn: held, operation: operation, path: "\(path)/manifest")
       }
+      // Another process is recording or packing, which takes moments.
+      pause(for: .milliseconds(5))
     }
   }
 
-  private enum LockAttempt {
-    case locked(LockedFile)
-    case held(FileIdentity)
-    case replaced
-  }
-
-  private func tryManifestLock() throws(Errno) -> LockAttempt {
+  /// - Returns: The locked file, or the one that another process holds; neither if it was replaced.
+  private func tryManifestLock() throws(Errno) -> (LockedFile?, held: FileIdentity?) {
     let file = try openManifest()
     let identity = try file.status().identity
-    guard Self.isLocked(file, .exclusive) else { return .held(identity) }
-    guard try handle.statusIfPresent(of: FixtureManifest.fileName)?.identity == identity else {
-      return .replaced
-    }
-    return .locked(LockedFile(file))
+    guard Self.isLocked(file, .exclusive) else { return (nil, identity) }
+    let present = try handle.statusIfPresent(of: FixtureManifest.fileName)?.identity
+    return (present == identity ? LockedFile(file) : nil, nil)
   }
 
   private func openManifest() throws(Errno) -> FileDescriptor {
@@ -113,15 +103,6 @@ extension FixtureDirectory {
     } catch {
       return true
     }
-  }
-
-  private static func lockedError(
-    _ file: FileIdentity, _ path: String, _ operation: String
-  ) -> CacheError {
-    let holders = LockTable.holders(of: file).map(String.init)
-    let text = "held by process \(holders.joined(separator: ", "))"
-    return CacheError(
-      .locked, operation: operation, path: path, underlying: holders.isEmpty ? nil : text)
   }
 
   /// Starts a file of the fixture.

@@ -45,19 +45,14 @@ extension FixtureLine {
   }
 
   /// The key, if all of it is known.
-  package var key: CacheKey? {
-    if case .key(let bytes) = proof { CacheKey(bytes) } else { nil }
-  }
+  package var key: CacheKey? { proof.key }
 
   /// Whether a cache kept the value. A load that did not let it is recorded as `.expired`. Any
   /// other line that has expired is that of a value which was valid once.
   package var isKept: Bool { lifetime != .fixed || expiry != lastAccess }
 
   /// Whether the file's name is that of the recorded key.
-  package var isNamedByItsKey: Bool {
-    guard case .key(let key) = proof else { return true }
-    return MD5.digest(of: key.span) == name.digest
-  }
+  package var isNamedByItsKey: Bool { proof.fits(name) }
 
   /// Sets the attributes and stamps of a file as the line records them.
   ///

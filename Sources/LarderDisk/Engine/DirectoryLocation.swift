@@ -209,10 +209,7 @@ package final class DirectoryLocation: Sendable {
     } catch {
       return error
     }
-    let holders = LockTable.holders(of: handle.identity).map(String.init)
-    let text = "held by process \(holders.joined(separator: ", "))"
-    throw CacheError(
-      .locked, operation: "open", path: path, underlying: holders.isEmpty ? nil : text)
+    throw CacheError(lockOn: handle.identity, operation: "open", path: path)
   }
 
   /// Whether the path leads to the directory that is held.
@@ -262,9 +259,8 @@ package final class DirectoryLocation: Sendable {
       if mayMake, configuration.makesDirectory, let above = DirectoryMaking.parentPath(of: path) {
         _ = try DirectoryMaking.makeDirectories(above, permissions: 0o700, configuration)
       }
-      return try renewedParent().map { fresh throws(Errno) in
-        try follow(name, in: fresh, mayMake: mayMake)
-      } ?? false
+      guard let fresh = try renewedParent() else { return false }
+      return try follow(name, in: fresh, mayMake: mayMake)
     }
   }
 

@@ -153,6 +153,15 @@ package enum KeyProof: Sendable, Equatable {
   private static let digestMark = UInt8(ascii: "#")
   private static let noneMark = UInt8(ascii: "-")
 
+  /// The key, if all of it is recorded. A digest proves a key but does not contain it.
+  package var key: CacheKey? { if case .key(let bytes) = self { CacheKey(bytes) } else { nil } }
+
+  /// Whether a file of a name can have this proof: the recorded key, if any, has that name.
+  package func fits(_ name: EntryName) -> Bool {
+    guard case .key(let key) = self else { return true }
+    return MD5.digest(of: key.span) == name.digest
+  }
+
   /// Whether a key can be the one that the file was stored under.
   package func admits(_ key: Span<UInt8>) -> Bool {
     switch self {

@@ -1,5 +1,4 @@
 import LarderBasics
-import LarderDigest
 package import LarderSystem
 
 /// A look at an entry's file: its status and attributes, read without counting a use.
@@ -18,11 +17,8 @@ package struct EntryLook: Sendable {
 
   var attribute: EntryAttribute? { reading?.attribute }
 
-  /// The key, if the file records it. A digest proves a key but does not contain it.
-  var key: CacheKey? {
-    guard case .key(let bytes)? = attribute?.proof else { return nil }
-    return CacheKey(bytes)
-  }
+  /// The key, if the file records it.
+  var key: CacheKey? { attribute?.proof.key }
 }
 
 extension EntryReader {
@@ -75,9 +71,7 @@ extension EntryReader {
     case .otherVersion: return .otherVersion
     case .malformed: return .damaged
     case .attribute(let attribute):
-      if case .key(let key) = attribute.proof, MD5.digest(of: key.span) != look.name.digest {
-        return .damaged
-      }
+      guard attribute.proof.fits(look.name) else { return .damaged }
       var testimony = Testimony(attribute: attribute, extendedData: look.extendedData)
       return try matches(file, &testimony) ? .sound : .damaged
     }

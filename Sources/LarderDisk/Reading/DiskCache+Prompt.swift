@@ -45,7 +45,9 @@ extension DiskCache {
     do throws(Errno) {
       let file = try handle.openPromptly(subject.name.fileName)
       let found = read(file, in: handle, subject, context)
-      if found == nil || !engine.generations.isCurrent(generation) { closeAside(file) }
+      if found == nil || !engine.generations.isCurrent(generation) {
+        file.closeAside(on: engine.threads)
+      }
       if let found { return .found(found) }
     } catch .noSuchFile {
       if !mayHaveNewer(subject, since: generation),
@@ -98,7 +100,9 @@ extension DiskCache {
     do throws(Errno) {
       let file = try handle.openPromptly(subject.name.fileName, forStatusOnly: true)
       let isThere = isVerified(file, subject, context)
-      if !isThere || !engine.generations.isCurrent(context.generation) { closeAside(file) }
+      if !isThere || !engine.generations.isCurrent(context.generation) {
+        file.closeAside(on: engine.threads)
+      }
       return isThere && !mayHaveNewer(subject, since: context.generation) ? true : nil
     } catch {
       return nil
@@ -118,12 +122,6 @@ extension DiskCache {
     } catch {
       return false
     }
-  }
-
-  /// Has another thread close a file: one that may have lost its name is deleted then, and one that
-  /// is being written is sent to the disk, both of which can take long.
-  private func closeAside(_ file: consuming FileDescriptor) {
-    file.closeAside(on: engine.threads)
   }
 
   private func mayHaveNewer(

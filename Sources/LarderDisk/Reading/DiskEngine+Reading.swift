@@ -141,8 +141,12 @@ extension DiskEngine {
   func missesKnownAbsent(
     _ name: EntryName, _ generation: EntryGenerations.Snapshot?, hasLooked: Bool = false
   ) -> Bool {
-    withState {
-      $0.missesKnownAbsent(name, isCurrent: generations.isCurrent(generation), hasLooked: hasLooked)
+    withState { state in
+      guard hasLooked || state.isScanned && generations.isCurrent(generation),
+        hasLooked || !state.catalog.scans.hasLeftOut, !state.catalog.index.contains(name)
+      else { return false }
+      state.countAbsent(name)
+      return true
     }
   }
 
@@ -297,19 +301,8 @@ extension DiskEngine {
   }
 }
 
-// What a read asks of the state, and what it leaves there.
+// What a read leaves in the state.
 extension EngineState {
-  /// Counts a miss and returns true if the index shows that there is no such entry.
-  mutating func missesKnownAbsent(
-    _ name: EntryName, isCurrent: Bool, hasLooked: Bool = false
-  ) -> Bool {
-    guard hasLooked || isScanned && isCurrent && !catalog.scans.hasLeftOut,
-      !catalog.index.contains(name)
-    else { return false }
-    countAbsent(name)
-    return true
-  }
-
   /// Counts a hit and notes the use, as `Catalog.use` does. Makes the file the entry of its name if
   /// it is still that.
   ///

@@ -153,9 +153,7 @@ extension DiskEngine {
         held.phase.isShutDown || hidesFile(named: name)
           ? .changed(nil) : remove(held, .exactly(status), .damaged)
       }
-      do throws(Errno) { if outcome.isRemoved { try synchronizeRemovals() } } catch {
-        noteUpkeepFailure(error)
-      }
+      if outcome.isRemoved { upkeep(try synchronizeRemovals()) }
       _ = withState { $0.evictions.damaged.remove(name) }
       changed.signal()
     }

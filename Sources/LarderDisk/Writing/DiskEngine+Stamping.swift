@@ -1,5 +1,4 @@
 import LarderBasics
-import LarderDigest
 public import LarderSystem
 
 // An entry's file that is stamped, by a touch or by hand. Its content stays.
@@ -47,25 +46,29 @@ extension DiskEngine {
   }
 
   /// Gives the file of a name its attribute and stamps anew.
-  func stamp(_ name: EntryName, _ hand: HandStamp) throws(CacheError) -> StampOutcome {
+  ///
+  /// - Parameter otherwise: The expiration if neither the caller nor the file gives one.
+  func stamp(
+    _ name: EntryName, _ given: Expiration?, otherwise: Expiration
+  ) throws(CacheError) -> StampOutcome {
     let outcome = try stamping("stamp", name) { (held, file, _) throws(Errno) -> StampOutcome? in
       let reading = try reader.attributeReading(of: file)
       if reading == .otherVersion { return .otherVersion }
       let recorded = reading?.attribute
       let (hash, status) = try HandStamp.hash(of: file)
       let now = heldNow
-      let expiration = hand.expiration(
-        recorded: recorded?.lifetime ?? .unknown, expiry: status.modification.asExpiry, now: now)
-      let proof = HandStamp.proof(recorded?.proof, of: name)
+      let expiration = HandStamp.expiration(
+        given, recorded: recorded?.lifetime ?? .unknown, expiry: status.modification.asExpiry,
+        now: now, otherwise: otherwise)
+      let known: KeyProof = recorded?.proof ?? .none
+      let proof: KeyProof = known.fits(name) ? known : .none
       guard
         let fresh = try stamp(
           file, held,
           EntryAttribute(contentHash: hash, lifetime: expiration.lifetime, proof: proof),
           access: now, expiry: expiration.expiry(at: now), order: .byLastAccess)
       else { return nil }
-      var key: CacheKey?
-      if case .key(let recorded) = proof { key = CacheKey(recorded) }
-      observers.tell(of: .chosen(key), name)
+      observers.tell(of: .chosen(proof.key), name)
       let kept = fresh.modification.asExpiry
       return .stamped(expiry: kept < .never ? kept : nil)
     }
@@ -216,25 +219,17 @@ extension DiskEngine {
 }
 
 /// The decision on the lifetime and expiry of a file that is stamped anew.
-struct HandStamp: Sendable {
-  /// The expiration that the caller asks for.
-  var given: Expiration?
-  /// The expiration if neither the caller nor the file gives one.
-  var otherwise: Expiration
-
-  /// Returns the expiration to record and to set.
-  func expiration(recorded: Lifetime, expiry: Timestamp, now: Timestamp) -> Expiration {
+enum HandStamp {
+  /// Returns the expiration to record and to set: the one that the caller asks for, else the one
+  /// that the file records, else another.
+  static func expiration(
+    _ given: Expiration?, recorded: Lifetime, expiry: Timestamp, now: Timestamp,
+    otherwise: Expiration
+  ) -> Expiration {
     // A fixed date is kept until it is past. After that the file records no lifetime that could
     // start anew.
     let isPast = recorded == .fixed && expiry <= now
-    let recorded = isPast ? nil : Expiration(recorded, until: expiry)
-    return given ?? recorded ?? otherwise
-  }
-
-  /// Returns the proof to record: the one in the file, unless it names a key of another name.
-  static func proof(_ recorded: KeyProof?, of name: EntryName) -> KeyProof {
-    if case .key(let key)? = recorded, MD5.digest(of: key.span) != name.digest { return .none }
-    return recorded ?? .none
+    return given ?? (isPast ? nil : Expiration(recorded, until: expiry)) ?? otherwise
   }
 
   /// Returns the hash of a file's content and extended data, and its status. Hashes again until the

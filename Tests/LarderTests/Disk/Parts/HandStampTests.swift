@@ -13,8 +13,9 @@ struct `What a file is stamped with anew` {
   private func term(
     _ recorded: Lifetime, given: Expiration? = nil, expiry: Int64 = 1_000_000
   ) -> (lifetime: Lifetime, expiry: Timestamp) {
-    let expiration = HandStamp(given: given, otherwise: .days(7)).expiration(
-      recorded: recorded, expiry: Timestamp(seconds: expiry), now: now)
+    let expiration = HandStamp.expiration(
+      given, recorded: recorded, expiry: Timestamp(seconds: expiry), now: now,
+      otherwise: .days(7))
     return (expiration.lifetime, expiration.expiry(at: now))
   }
 
@@ -41,10 +42,9 @@ struct `What a file is stamped with anew` {
 
   @Test func `a key on record stays unless it has another name`() throws {
     let name = EntryName(CacheKey("abc"))
-    #expect(HandStamp.proof(.key(Array("abc".utf8)), of: name) == .key(Array("abc".utf8)))
-    #expect(HandStamp.proof(.key(Array("abd".utf8)), of: name) == .none)
-    let digest = KeyProof.digest(BLAKE2bDigest(first: 1, last: 2), hint: [3])
-    #expect(HandStamp.proof(digest, of: name) == digest)
-    #expect(HandStamp.proof(nil, of: name) == .none)
+    #expect(KeyProof.key(Array("abc".utf8)).fits(name))
+    #expect(!KeyProof.key(Array("abd".utf8)).fits(name))
+    #expect(KeyProof.digest(BLAKE2bDigest(first: 1, last: 2), hint: [3]).fits(name))
+    #expect(KeyProof.none.fits(name))
   }
 }
