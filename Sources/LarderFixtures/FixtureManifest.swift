@@ -14,7 +14,7 @@ package struct FixtureManifest: Sendable, Equatable {
 
   /// The lines by the names of their entries. A name has several after the merge of two branches
   /// that recorded one key. The line that fits the file's content is the valid one.
-  package private(set) var lines: [EntryName: [FixtureLine]] = [:]
+  package var lines: [EntryName: [FixtureLine]] = [:]
 
   /// Creates the manifest of an empty fixture.
   package init() {}
@@ -45,11 +45,6 @@ package struct FixtureManifest: Sendable, Equatable {
   /// Sets the line of an entry, in place of all lines that it had.
   package mutating func set(_ line: FixtureLine) {
     lines[line.name] = [line]
-  }
-
-  /// Drops the lines of all other entries.
-  package mutating func keep(only names: Set<EntryName>) {
-    lines = lines.filter { names.contains($0.key) }
   }
 
   /// The manifest as written to its file.
@@ -122,11 +117,7 @@ struct FixtureScanner {
     let text = rest[..<end]
     rest = rest[(end + 1)...]
     guard rest.isEmpty || rest.popFirst() == UInt8(ascii: " ") else { return nil }
-    do throws(EscapedText.Malformed) {
-      return try EscapedText.bytes(of: text)
-    } catch {
-      return nil
-    }
+    return EscapedText.bytes(of: text)
   }
 }
 
@@ -135,11 +126,6 @@ struct FixtureScanner {
 /// So an entry stays one line of text whatever bytes a key or a name has, and different bytes have
 /// different spellings. If bytes are not UTF-8 from end to end, only their ASCII is kept.
 enum EscapedText {
-  /// The error for a text that is not such a spelling.
-  struct Malformed: Error {
-    let text: String
-  }
-
   /// The characters past ASCII that show nothing, look like a space, join the one before or reorder
   /// the line. A fixed list, because the tables of Unicode grow with each toolchain and a manifest
   /// must not change with them.
@@ -150,12 +136,11 @@ enum EscapedText {
     0xFEFF...0xFEFF, 0xFFA0...0xFFA0, 0xFFF0...0xFFFF, 0x1D173...0x1D17A, 0xE0000...0x10FFFF,
   ]
 
-  /// Spells bytes. Of a file's name, spaces and everything past ASCII are escaped as well.
-  static func spelling(of bytes: some Sequence<UInt8>, isName: Bool = false) -> String {
-    let bytes = Array(bytes)
-    guard !isName, let valid = String(validating: bytes, as: UTF8.self) else {
+  /// Spells bytes.
+  static func spelling(of bytes: [UInt8]) -> String {
+    guard let valid = String(validating: bytes, as: UTF8.self) else {
       return bytes.map { byte in
-        let isText = byte < 0x80 && isVisible(Unicode.Scalar(byte)) && !(isName && byte == 0x20)
+        let isText = byte < 0x80 && isVisible(Unicode.Scalar(byte))
         return isText ? String(Unicode.Scalar(byte)) : escape(byte)
       }.joined()
     }
@@ -180,8 +165,8 @@ enum EscapedText {
 
   private static func escape(_ byte: UInt8) -> String { "\\x" + byte.digits(2, radix: 16) }
 
-  /// Reads a spelling, whose text is UTF-8.
-  static func bytes(of text: some Collection<UInt8>) throws(Malformed) -> [UInt8] {
+  /// Reads a spelling, whose text is UTF-8; nil for any other text.
+  static func bytes(of text: some Collection<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     var rest = ArraySlice(text)
     while let byte = rest.popFirst() {
@@ -191,9 +176,7 @@ enum EscapedText {
       }
       let isEscape = rest.popFirst() == UInt8(ascii: "x")
       let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-      guard isEscape, let byte = UInt8(digits, radix: 16) else {
-        throw Malformed(text: String(decoding: text, as: UTF8.self))
-      }
+      guard isEscape, let byte = UInt8(digits, radix: 16) else { return nil }
       bytes.append(byte)
       rest = rest.dropFirst(2)
     }

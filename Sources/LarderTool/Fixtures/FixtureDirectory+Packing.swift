@@ -46,8 +46,8 @@ extension FixtureDirectory {
         case .gone: break
         }
       }
-      manifest.keep(
-        only: Set(try onFixture(self.path, "pack") { () throws(Errno) in try self.names() }))
+      let left = Set(try onFixture(self.path, "pack") { () throws(Errno) in try self.names() })
+      manifest.lines = manifest.lines.filter { left.contains($0.key) }
     }
     return transfer
   }

@@ -84,6 +84,6 @@ extension `Format 1` {
     }
     #expect(throws: ManifestLine.Malformed.self) { try ManifestLine("name file 0600 1.5 -") }
     #expect(throws: ManifestLine.Malformed.self) { try ManifestLine("name pipe 0600 - -") }
-    #expect(throws: EscapedText.Malformed.self) { try ManifestLine("na\\me file 0600 - -") }
+    #expect(throws: ManifestLine.Malformed.self) { try ManifestLine("na\\me file 0600 - -") }
   }
 }

@@ -32,7 +32,7 @@ struct ManifestLine: Equatable {
 extension ManifestLine: CustomStringConvertible {
   var description: String {
     var fields = [
-      EscapedText.spelling(of: name.utf8, isName: true), kind.rawValue,
+      Self.spelling(ofName: name), kind.rawValue,
       permissions.map { Self.padded(String($0, radix: 8), to: 4) } ?? "-",
       Self.spelling(of: access), Self.spelling(of: modification),
     ]
@@ -41,8 +41,22 @@ extension ManifestLine: CustomStringConvertible {
       guard let value else { continue }
       fields.append("\(name)=\"\(EscapedText.spelling(of: value))\"")
     }
-    if let target { fields += ["->", EscapedText.spelling(of: target.utf8, isName: true)] }
+    if let target { fields += ["->", Self.spelling(ofName: target)] }
     return fields.joined(separator: " ")
+  }
+
+  /// Spells a name, of which spaces and everything past ASCII are escaped as well.
+  private static func spelling(ofName name: String) -> String {
+    name.utf8.map { byte in
+      byte < 0x80 && byte != 0x20
+        ? EscapedText.spelling(of: [byte]) : "\\x" + byte.digits(2, radix: 16)
+    }.joined()
+  }
+
+  /// Reads what `EscapedText` spells.
+  private static func bytes(of text: Substring) throws -> [UInt8] {
+    guard let bytes = EscapedText.bytes(of: text.utf8) else { throw Malformed(line: String(text)) }
+    return bytes
   }
 
   private static func spelling(of stamp: Timestamp?) -> String {
@@ -77,15 +91,13 @@ extension ManifestLine {
       let kind = Kind(rawValue: String(fields.kind))
     else { throw Malformed(line: line) }
     self.kind = kind
-    name = String(decoding: try EscapedText.bytes(of: fields.name.utf8), as: UTF8.self)
+    name = String(decoding: try Self.bytes(of: fields.name), as: UTF8.self)
     permissions = fields.permissions == "-" ? nil : UInt32(fields.permissions, radix: 8)
     access = try Self.stamp(fields.access)
     modification = try Self.stamp(fields.modification)
-    entryAttribute = try fields.entry.map { try EscapedText.bytes(of: $0.utf8) }
-    dataAttribute = try fields.data.map { try EscapedText.bytes(of: $0.utf8) }
-    target = try fields.target.map {
-      String(decoding: try EscapedText.bytes(of: $0.utf8), as: UTF8.self)
-    }
+    entryAttribute = try fields.entry.map { try Self.bytes(of: $0) }
+    dataAttribute = try fields.data.map { try Self.bytes(of: $0) }
+    target = try fields.target.map { String(decoding: try Self.bytes(of: $0), as: UTF8.self) }
   }
 
   private static func stamp(_ text: Substring) throws -> Timestamp? {
