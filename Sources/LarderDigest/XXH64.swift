@@ -2,9 +2,8 @@ import LarderSystem
 
 /// The 64-bit xxHash with seed 0, which detects damaged content.
 ///
-/// Use `digest(of:)` for bytes in memory, and a value of this type for content that comes in chunks
-/// of any size. Neither allocates. Not for secrets, because collisions are easy to make.
-/// Source: the xxHash specification, XXH64.
+/// The content comes in chunks of any size. Nothing is allocated. Not for secrets, because collisions
+/// are easy to make. Source: the xxHash specification, XXH64.
 package struct XXH64: Sendable {
   private var lanes = Lanes()
   private var pending = PendingBlock()
@@ -12,6 +11,11 @@ package struct XXH64: Sendable {
 
   /// Creates the hash of empty content.
   package init() {}
+
+  /// Creates the hash of content, or of its first chunk.
+  ///
+  /// - Complexity: O(*n*), at 14.7 GB/s where measured, like the C implementation.
+  package init(_ content: Span<UInt8>) { update(content) }
 
   /// Adds the next chunk of the content, of any length.
   package mutating func update(_ bytes: Span<UInt8>) {
@@ -23,16 +27,6 @@ package struct XXH64: Sendable {
   package func finalize() -> UInt64 {
     let rest = pending.bytes.span.extracting(first: pending.count)
     return lanes.hash(rest: rest, byteCount: byteCount)
-  }
-
-  /// Computes the hash of whole content.
-  ///
-  /// - Complexity: O(*n*), at 14.7 GB/s where measured, like the C implementation.
-  package static func digest(of content: Span<UInt8>) -> UInt64 {
-    var lanes = Lanes()
-    let end = lanes.takeStripes(of: content, from: 0)
-    return lanes.hash(
-      rest: content.extracting(droppingFirst: end), byteCount: UInt64(content.count))
   }
 }
 

@@ -111,7 +111,7 @@ private func attribute(_ content: [UInt8], _ random: inout ByteRandom) -> [UInt8
   let key = Array(keys[Int(random.next() % UInt64(keys.count))].utf8)
   let lifetimes: [Lifetime] = [.never, .fixed, .seconds(1), .seconds(.max)]
   let forms: [KeyProof.Form] = [.key, .digest, .key, .keyWithin(0)]
-  let hash = XXH64.digest(of: content.span)
+  let hash = XXH64(content.span).finalize()
   let lifetime = lifetimes[Int(random.next() & 3)]
   var bytes = EntryAttribute.bytes(
     hash, lifetime, key: key.span, as: forms[Int(random.next() & 3)])

@@ -16,12 +16,6 @@ package import LarderSystem
 package typealias ContentHash = XXH64
 
 extension XXH64 {
-  /// Creates the hash of content, or of its first piece.
-  package init(_ content: Span<UInt8>) {
-    self.init()
-    update(content)
-  }
-
   /// Reads a file from its present offset to its end, and hashes it.
   package init(ofRest file: borrowing FileDescriptor) throws(Errno) {
     self.init()

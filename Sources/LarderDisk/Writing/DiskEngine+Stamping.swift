@@ -1,4 +1,5 @@
 import LarderBasics
+import LarderDigest
 public import LarderSystem
 
 // An entry's file that is stamped, by a touch or by hand. Its content stays.

@@ -53,7 +53,7 @@ enum RawCalls {
     let descriptor = unsafe openFile(directory, name)
     let attribute = entryAttribute(of: descriptor)
     let bytes = content(of: descriptor)
-    let hash = XXH64.digest(of: bytes.span)
+    let hash = XXH64(bytes.span).finalize()
     precondition(hash != 0 || attribute.isEmpty, "a hash of 0, which no content here has")
     close(descriptor)
     return bytes
@@ -99,7 +99,7 @@ enum RawCalls {
   ) {
     unsafe store(directory, name, value, times) { descriptor in
       if flock(descriptor, LOCK_EX | LOCK_NB) != 0 { failed("flock") }
-      let hash = XXH64.digest(of: value.span)
+      let hash = XXH64(value.span).finalize()
       precondition(hash != 0, "a hash of 0, which no value here has")
       setEntryAttribute(descriptor, attribute)
     }

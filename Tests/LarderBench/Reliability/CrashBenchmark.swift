@@ -68,7 +68,7 @@ struct CrashValue {
   /// Creates a value of up to 16 KiB. One in sixteen is empty, and one in sixteen has up to 128
   /// KiB.
   init(key: String, version: Int, isPlain: Bool) {
-    let seed = XXH64.digest(of: Array("\(key) \(version)".utf8).span)
+    let seed = XXH64(Array("\(key) \(version)".utf8).span).finalize()
     var random = SeededRandom(seed: seed)
     let longest: UInt64 = seed % 16 == 2 ? 131_072 : 16_384
     let byteCount = seed % 16 == 0 ? 0 : Int(random.next() % longest)

@@ -10,7 +10,7 @@ struct DriveValue {
 
   init(key: String, byteCount: Int) {
     self.byteCount = byteCount
-    var random = SeededRandom(seed: XXH64.digest(of: Array(key.utf8).span))
+    var random = SeededRandom(seed: XXH64(Array(key.utf8).span).finalize())
     period = (0..<4_093).map { _ in UInt8(truncatingIfNeeded: random.next()) }
   }
 

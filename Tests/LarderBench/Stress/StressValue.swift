@@ -60,7 +60,7 @@ struct StressValue {
       UInt64(bitPattern: date.seconds), UInt64(date.nanoseconds),
     ]
     var bytes = words.flatMap(Self.bytes(of:)) + filling
-    let hash = XXH64.digest(of: bytes.span)
+    let hash = XXH64(bytes.span).finalize()
     bytes.insert(contentsOf: Self.bytes(of: hash), at: words.count * 8)
     return bytes
   }
@@ -84,7 +84,7 @@ extension StressValue {
     guard word(0) == Self.magic, word(4) == bytes.count, let validity = Validity(rawValue: word(5))
     else { return nil }
     let hashed = bytes[..<(Self.headerByteCount - 8)] + bytes[Self.headerByteCount...]
-    guard XXH64.digest(of: Array(hashed).span) == word(11) else { return nil }
+    guard XXH64(Array(hashed).span).finalize() == word(11) else { return nil }
     (key, version, writer) = (word(1), word(2), word(3))
     self.validity = validity
     lifetime = Int64(bitPattern: word(6))

@@ -23,8 +23,8 @@ extension BLAKE2b {
 }
 
 extension XXH64 {
-  static func digest(of content: [UInt8]) -> UInt64 { digest(of: content.span) }
-  static func digest(of text: String) -> UInt64 { digest(of: Array(text.utf8)) }
+  init(_ content: [UInt8]) { self.init(content.span) }
+  init(_ text: String) { self.init(Array(text.utf8)) }
   mutating func update(_ bytes: [UInt8]) { update(bytes.span) }
 }
 

@@ -39,7 +39,7 @@ extension `The page on the format` {
   @Test func `dumps an attribute that this code writes`() throws {
     let key = CacheKey("abc")
     let attribute = EntryAttribute(
-      contentHash: XXH64.digest(of: Array("hello".utf8).span), lifetime: .seconds(604_800),
+      contentHash: XXH64(Array("hello".utf8).span).finalize(), lifetime: .seconds(604_800),
       proof: .key(key.bytes))
     let steps = try FormatPage.steps()
     let dump = try #require(steps.last { $0.command.hasPrefix("getfattr") })
