@@ -153,7 +153,9 @@ extension DiskEngine {
         held.phase.isShutDown || hidesFile(named: name)
           ? .changed(nil) : remove(held, .exactly(status), .damaged)
       }
-      if outcome.isRemoved { upkeep(try synchronizeRemovals()) }
+      do throws(Errno) { if outcome.isRemoved { try synchronizeRemovals() } } catch {
+        noteUpkeepFailure(error)
+      }
       _ = withState { $0.evictions.damaged.remove(name) }
       changed.signal()
     }

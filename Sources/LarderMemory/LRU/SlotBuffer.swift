@@ -116,10 +116,7 @@ extension SlotBuffer where Element: BitwiseCopyable {
   /// - Complexity: O(1) for large memory, see `LargeMemory`.
   @inlinable
   init(zeroedCapacity capacity: Int) {
-    unsafe base = LargeMemory.allocateZeroed(
-      byteCount: capacity * MemoryLayout<Element>.stride,
-      alignment: MemoryLayout<Element>.alignment
-    ).bindMemory(to: Element.self, capacity: capacity)
-    self.capacity = capacity
+    self.init(capacity: capacity)
+    unsafe LargeMemory.clear(base, byteCount: capacity * MemoryLayout<Element>.stride)
   }
 }

@@ -35,16 +35,12 @@ package enum LargeMemory {
     return unsafe memory
   }
 
-  /// Allocates memory whose bytes are 0.
+  /// Sets the bytes of memory that was just allocated to 0.
   ///
   /// - Complexity: O(1) for large memory, which the kernel clears page by page at the first use.
   @usableFromInline
-  package static func allocateZeroed(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer {
-    let memory = unsafe allocate(byteCount: byteCount, alignment: alignment)
-    if !isMapped(byteCount) {
-      unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
-    }
-    return unsafe memory
+  package static func clear(_ memory: UnsafeMutableRawPointer, byteCount: Int) {
+    if !isMapped(byteCount) { unsafe memset(memory, 0, byteCount) }
   }
 
   /// Frees memory that was allocated with the same size.
