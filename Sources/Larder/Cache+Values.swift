@@ -184,7 +184,7 @@ extension Cache {
       return expiry
     }
     let lag = disk.engine.recency.lag(for: lifetime, configuration.extending)
-    return min(expiry, disk.engine.heldNow.adding(lag))
+    return min(expiry, disk.engine.heldNow.adding(.nanoseconds(lag)))
   }
 
   /// Removes a value from both tiers and returns whether there was one, valid or expired.

@@ -46,7 +46,7 @@ extension FixtureDirectory {
   static func lockAsWriter(
     _ handle: DirectoryHandle, _ path: String, _ operation: String
   ) throws(CacheError) {
-    guard isLocked(handle.descriptor, .shared) else {
+    guard handle.descriptor.tryLockIfAny(.shared) else {
       throw CacheError(lockOn: handle.identity, operation: operation, path: path)
     }
   }
@@ -76,7 +76,7 @@ extension FixtureDirectory {
   private func tryManifestLock() throws(Errno) -> (LockedFile?, held: FileIdentity?) {
     let file = try openManifest()
     let identity = try file.status().identity
-    guard Self.isLocked(file, .exclusive) else { return (nil, identity) }
+    guard file.tryLockIfAny(.exclusive) else { return (nil, identity) }
     let present = try handle.statusIfPresent(of: FixtureManifest.fileName)?.identity
     return (present == identity ? LockedFile(file) : nil, nil)
   }
@@ -92,16 +92,6 @@ extension FixtureDirectory {
           // Another writer made it, so open that one.
         }
       }
-    }
-  }
-
-  /// Takes a lock; returns whether it did. On a file system without locks, no other process has one
-  /// either.
-  private static func isLocked(_ file: borrowing FileDescriptor, _ lock: FileLock) -> Bool {
-    do throws(Errno) {
-      return try file.tryLock(lock)
-    } catch {
-      return true
     }
   }
 

@@ -22,15 +22,13 @@ struct Backlog: Sendable {
     let subject: Subject
     /// Made when the value was accepted, because a lifetime counts from then.
     let seal: Seal
-    /// The bytes that it takes of the limit.
-    let cost: Int
 
     init(_ bytes: [UInt8], _ subject: Subject, _ seal: Seal) {
-      self.bytes = bytes
-      self.subject = subject
-      self.seal = seal
-      cost = Backlog.cost(of: bytes.count, subject.key, seal.extendedData)
+      (self.bytes, self.subject, self.seal) = (bytes, subject, seal)
     }
+
+    /// The bytes that it takes of the limit.
+    var cost: Int { Backlog.cost(of: bytes.count, subject.key, seal.extendedData) }
   }
 
   /// A value with its uses since it was accepted.

@@ -252,12 +252,6 @@ package struct Recency: Sendable {
     nanoseconds = granularity > .zero ? max(count, 1) : 0
   }
 
-  /// Returns the lag allowed for an entry: the granularity, or 1/16 of its lifetime if that is
-  /// shorter and a use extends the expiry.
-  package func lag(for lifetime: Lifetime, _ extending: ExpirationExtending) -> Duration {
-    .nanoseconds(nanoseconds(for: lifetime, extending))
-  }
-
   /// Returns the lag allowed for an entry, in nanoseconds, if the stored last access is so old that
   /// a use now is stamped; else nil. Zero asks for a stamp at once.
   ///
@@ -268,11 +262,13 @@ package struct Recency: Sendable {
     stored: Timestamp, now: Timestamp, lifetime: Lifetime, _ extending: ExpirationExtending
   ) -> Int64? {
     if isReadOnly { return nil }
-    let lag = nanoseconds(for: lifetime, extending)
+    let lag = self.lag(for: lifetime, extending)
     return lag == 0 || now.nanoseconds(since: stored) > lag ? lag : nil
   }
 
-  private func nanoseconds(for lifetime: Lifetime, _ extending: ExpirationExtending) -> Int64 {
+  /// Returns the lag allowed for an entry, in nanoseconds: the granularity, or 1/16 of its lifetime if
+  /// that is shorter and a use extends the expiry.
+  package func lag(for lifetime: Lifetime, _ extending: ExpirationExtending) -> Int64 {
     // An entry that lives for a minute and lags by a minute would expire while it is being used.
     guard extending != .off, case .seconds(let count) = lifetime else { return nanoseconds }
     // A sixteenth of a second.

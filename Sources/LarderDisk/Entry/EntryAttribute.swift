@@ -137,12 +137,13 @@ package enum KeyProof: Sendable, Equatable {
 
   /// A way of writing the proof of a key.
   package enum Form: Sendable, Equatable {
-    /// The key itself, if it has at most `maximumRecordedKeyCount` bytes.
-    case key
-    /// The key itself if the whole attribute has at most so many bytes.
+    /// The key itself, if it has at most `maximumRecordedKeyCount` bytes and the whole attribute at
+    /// most so many.
     case keyWithin(Int)
     /// The digest alone.
     case digest
+    /// The key itself, whatever room it takes.
+    package static let key = Form.keyWithin(.max)
   }
 
   /// The length of the longest key that is recorded as it is. Of a longer key, the digest is
@@ -205,15 +206,10 @@ package enum KeyProof: Sendable, Equatable {
   static func append(
     _ key: Span<UInt8>, as form: Form, to bytes: inout OutputSpan<UInt8>, upTo limit: Int
   ) {
-    let isRecorded =
-      switch form {
-      case .key: true
-      case .keyWithin(let most): bytes.count + 1 + key.count <= most
-      case .digest: false
-      }
-    if isRecorded && key.count <= maximumRecordedKeyCount {
-      append(key: key, to: &bytes)
-      return
+    if case .keyWithin(let most) = form, key.count <= maximumRecordedKeyCount,
+      bytes.count + 1 + key.count <= most
+    {
+      return append(key: key, to: &bytes)
     }
     bytes.append(digestMark)
     Base64URL.append(BLAKE2b.digest(of: key), to: &bytes)

@@ -38,7 +38,7 @@ package struct StagedFile: ~Copyable, Sendable {
         let descriptor = try handle.create(name.fileName, permissions: permissions)
         let file = StagedFile(descriptor: descriptor, handle: handle, temporary: name)
         // A scan between the creation and the lock has removed the file, or is about to.
-        guard file.lock() else { continue }
+        guard file.descriptor.tryLockIfAny(.exclusive) else { continue }
         if try file.descriptor.status().linkCount > 0 { return file }
       } catch .fileExists {
         // See `TemporaryName.taken`.
@@ -126,7 +126,7 @@ package struct StagedFile: ~Copyable, Sendable {
     } catch .fileExists where temporary == nil {
       // linkat replaces nothing, but a rename from another name does. The lock comes first, so that
       // no scan finds the file unlocked.
-      lock()
+      descriptor.tryLockIfAny(.exclusive)
       temporary = try TemporaryName.taken(in: handle) { name throws(Errno) in
         try handle.link(descriptor, as: name)
       }
@@ -205,19 +205,6 @@ package struct StagedFile: ~Copyable, Sendable {
     }
   }
 
-  /// Locks a temporary for as long as it is open, because a scan that can lock one deletes it.
-  ///
-  /// - Returns: Whether no other process holds the lock. True if the file system has no locks,
-  ///   because no scan can lock and delete the file then.
-  @discardableResult
-  func lock() -> Bool {
-    do throws(Errno) {
-      return try descriptor.tryLock(.exclusive)
-    } catch {
-      return true
-    }
-  }
-
   /// Replaces the content with that of another file.
   ///
   /// Shares the blocks or copies inside the kernel if the file system can, and copies in pieces
@@ -257,6 +244,19 @@ package struct StagedFile: ~Copyable, Sendable {
     try descriptor.seek(to: 0)
     (hash, byteCount) = (ContentHash(), 0)
     try source.seek(to: 0)
+  }
+}
+
+extension FileDescriptor {
+  /// Locks the open file for as long as it is open, and returns whether no other process holds the
+  /// lock. True also if the file system has no locks, because then no other process has one either.
+  @discardableResult
+  package func tryLockIfAny(_ lock: FileLock) -> Bool {
+    do throws(Errno) {
+      return try tryLock(lock)
+    } catch {
+      return true
+    }
   }
 }
 

@@ -18,9 +18,9 @@ struct `Recency of stamps` {
   func `the lag is the granularity or a sixteenth of a shorter lifetime that a use extends`(
     lifetime: Lifetime, lag: Duration
   ) {
-    #expect(recency.lag(for: lifetime, .lifetime) == lag)
-    #expect(recency.lag(for: lifetime, .to(.seconds(5))) == lag)
-    #expect(recency.lag(for: lifetime, .off) == .seconds(60))
+    #expect(.nanoseconds(recency.lag(for: lifetime, .lifetime)) == lag)
+    #expect(.nanoseconds(recency.lag(for: lifetime, .to(.seconds(5)))) == lag)
+    #expect(.nanoseconds(recency.lag(for: lifetime, .off)) == Duration.seconds(60))
   }
 
   @Test(arguments: [
