@@ -51,13 +51,11 @@ extension Cache {
     if !options.allowsExpired, !disk.isStrict, !disk.followsNeighbours || disk.engine.isWatchSettled
     {
       let subject = disk.subject(key)
-      switch try await disk.promptValue(subject, extending: options.extending) {
-      case .found(let found):
+      if let answer = try await disk.promptValue(subject, extending: options.extending) {
+        guard let found = answer else { return nil }
         let value = decoded(found.bytes)
         if let value, !options.isDiskOnly { promote(value, subject, found) }
         return value
-      case .missed: return nil
-      case .unknown: break
       }
     }
     return try await disk.executor.run("value", reads: true) { () throws(CacheError) in

@@ -154,12 +154,7 @@ extension CacheError {
       oldValueRemains: oldValueRemains)
   }
 
-  /// Creates an error from a system call that failed while an entry was read.
-  package init(readFailure errno: Errno, name: String) {
-    self.init(errno: errno, operation: "read", path: name)
-  }
-
-  /// Creates the error for a file that other processes have locked, and names those that can be seen.
+  /// Creates the error for a file that another process has locked. It names those that can be seen.
   package init(lockOn file: FileIdentity, operation: String, path: String) {
     let holders = LockTable.holders(of: file).map(String.init)
     let text = "held by process \(holders.joined(separator: ", "))"

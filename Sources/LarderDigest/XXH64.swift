@@ -2,8 +2,8 @@ import LarderSystem
 
 /// The 64-bit xxHash with seed 0, which detects damaged content.
 ///
-/// The content comes in chunks of any size. Nothing is allocated. Not for secrets, because collisions
-/// are easy to make. Source: the xxHash specification, XXH64.
+/// The content comes in chunks of any size. Nothing is allocated. Not for secrets, because
+/// collisions are easy to make. Source: the xxHash specification, XXH64.
 package struct XXH64: Sendable {
   private var lanes = Lanes()
   private var pending = PendingBlock()

@@ -41,10 +41,9 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) async throws(CacheError) -> [UInt8]? {
     let subject = subject(key)
-    switch try await promptValue(subject, extending: extending) {
-    case .found(let found): return found.bytes
-    case .missed: return nil
-    case .unknown: break
+    if let answer = try await promptValue(subject, extending: extending) {
+      guard let found = answer else { return nil }
+      return found.bytes
     }
     return try await executor.run("value", reads: true, value, subject.key, extending)
   }

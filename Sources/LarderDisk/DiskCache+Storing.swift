@@ -177,10 +177,9 @@ extension DiskCache {
     guard let name = EntryName(Array(name.utf8)) else {
       throw CacheError(.invalidArgument, operation: "stamp", path: name)
     }
+    let expiration = HandStamp(given: expiration, otherwise: configuration.expiration)
     behind?.writeAll(of: name)
-    return try engine.countingErrors { () throws(CacheError) in
-      try engine.stamp(name, expiration, otherwise: configuration.expiration)
-    }
+    return try engine.countingErrors { () throws(CacheError) in try engine.stamp(name, expiration) }
   }
 
   /// Stores a value that is in memory.

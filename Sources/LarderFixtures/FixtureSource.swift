@@ -53,9 +53,7 @@ package struct FixtureSource: Sendable {
       do throws(Errno) {
         return try describe(file, name, status)
       } catch {
-        guard EntryReader.missReason(for: error) != nil else {
-          throw CacheError(readFailure: error, name: name.description)
-        }
+        try EntryReader.missReason(for: error, of: name)
         return .refused(.unreadable)
       }
     }

@@ -61,8 +61,8 @@ extension DiskCache {
       do throws(Errno) {
         return try EntryReader.hash(of: descriptor).finalize()
       } catch {
-        guard EntryReader.missReason(for: error) == nil else { return nil }
-        throw CacheError(readFailure: error, name: name.description)
+        try EntryReader.missReason(for: error, of: name)
+        return nil
       }
     }
   }

@@ -266,8 +266,8 @@ package struct Recency: Sendable {
     return lag == 0 || now.nanoseconds(since: stored) > lag ? lag : nil
   }
 
-  /// Returns the lag allowed for an entry, in nanoseconds: the granularity, or 1/16 of its lifetime if
-  /// that is shorter and a use extends the expiry.
+  /// Returns the lag allowed for an entry, in nanoseconds: the granularity, or 1/16 of its lifetime
+  /// if that is shorter and a use extends the expiry.
   package func lag(for lifetime: Lifetime, _ extending: ExpirationExtending) -> Int64 {
     // An entry that lives for a minute and lags by a minute would expire while it is being used.
     guard extending != .off, case .seconds(let count) = lifetime else { return nanoseconds }

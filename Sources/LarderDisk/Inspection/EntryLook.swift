@@ -54,9 +54,7 @@ extension EntryReader {
         // The file is sparse and longer than the memory can hold.
       } catch {
         // A failure that concerns this file alone is a finding.
-        guard Self.missReason(for: error) != nil else {
-          throw CacheError(readFailure: error, name: name.description)
-        }
+        try Self.missReason(for: error, of: name)
       }
     }
     return look

@@ -2,15 +2,6 @@ package import LarderBasics
 import LarderSystem
 import Synchronization
 
-/// The result of a read on the thread of an asynchronous caller.
-package enum PromptAnswer: ~Copyable {
-  case found(FoundValue)
-  /// There is no value.
-  case missed
-  /// One of the cache's threads has to look.
-  case unknown
-}
-
 /// Reads on the thread of an asynchronous caller, which never wait for the device. One that finds
 /// anything out of the ordinary leaves no trace, and one of the cache's threads reads instead.
 ///
@@ -28,14 +19,14 @@ extension DiskCache {
 
   /// Reads a value if that need not wait for the device.
   ///
+  /// - Returns: Nil if one of the cache's threads has to look; nil inside if there is no value.
   /// - Throws: `.cancelled` in a cancelled task.
   package func promptValue(
     _ subject: Subject, extending: ExpirationExtending? = nil
-  ) async throws(CacheError) -> PromptAnswer {
+  ) async throws(CacheError) -> FoundValue?? {
     try await preparePrompt("value")
-    let (generation, handle) = (
-      engine.generations.snapshot(of: subject.name), engine.location.handle
-    )
+    let generation = engine.generations.snapshot(of: subject.name)
+    let handle = engine.location.handle
     guard mayBePrompt(handle), engine.configuration.recencyGranularity > .zero else {
       return switched()
     }
@@ -48,16 +39,16 @@ extension DiskCache {
       if found == nil || !engine.generations.isCurrent(generation) {
         file.closeAside(on: engine.threads)
       }
-      if let found { return .found(found) }
+      if let found { return found }
     } catch .noSuchFile {
       if !mayHaveNewer(subject, since: generation),
         engine.missesKnownAbsent(subject.name, generation, hasLooked: true)
       {
         engine.promptReads.wrappingAdd(1, ordering: .relaxed)
-        return .missed
+        return .some(nil)
       }
     } catch {
-      // As unknown.
+      // As where one of the cache's threads has to look.
     }
     return switched()
   }
@@ -143,8 +134,8 @@ extension DiskCache {
       && behind?.mayHoldValues != true
   }
 
-  private func switched() -> PromptAnswer {
+  private func switched() -> FoundValue?? {
     engine.switchedReads.wrappingAdd(1, ordering: .relaxed)
-    return .unknown
+    return .none
   }
 }

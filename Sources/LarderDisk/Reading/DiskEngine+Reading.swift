@@ -91,10 +91,7 @@ extension DiskEngine {
         return try answer(descriptor, status, subject, purpose, context)
       } catch {
         // A failure that says what is wrong with the file is a miss.
-        guard let reason = EntryReader.missReason(for: error) else {
-          throw CacheError(readFailure: error, name: subject.name.description)
-        }
-        return miss(reason)
+        return miss(try EntryReader.missReason(for: error, of: subject.name))
       }
     }
   }

@@ -79,7 +79,7 @@ package struct EntryReader: Sendable {
       return .file(descriptor, status)
     } catch {
       guard let reason = Self.missReason(for: error), Self.concernsOneEntry(error, in: handle)
-      else { throw CacheError(readFailure: error, name: name.text) }
+      else { throw CacheError(errno: error, operation: "read", path: name.text) }
       return .missed(reason, error)
     }
   }
@@ -107,6 +107,17 @@ package struct EntryReader: Sendable {
     case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .badDescriptor: nil
     default: .unreadable
     }
+  }
+
+  /// Returns the reason for which the failed read of a name's file counts as a miss.
+  ///
+  /// - Throws: A failure that the caller must cure.
+  @discardableResult
+  package static func missReason(
+    for errno: Errno, of name: EntryName
+  ) throws(CacheError) -> MissReason {
+    if let reason = missReason(for: errno) { return reason }
+    throw CacheError(errno: errno, operation: "read", path: name.description)
   }
 
   /// Reads `user.larder` and checks that the file can be the key's.

@@ -173,9 +173,7 @@ extension DiskEngine {
     } catch .noMemory where status.allocatedByteCount < status.byteCount {
       // The file is sparse and longer than the memory can hold.
     } catch {
-      guard EntryReader.missReason(for: error) != nil else {
-        throw CacheError(readFailure: error, name: subject.name.description)
-      }
+      try EntryReader.missReason(for: error, of: subject.name)
     }
     return nil
   }

@@ -47,20 +47,15 @@ extension DiskEngine {
   }
 
   /// Gives the file of a name its attribute and stamps anew.
-  ///
-  /// - Parameter otherwise: The expiration if neither the caller nor the file gives one.
-  func stamp(
-    _ name: EntryName, _ given: Expiration?, otherwise: Expiration
-  ) throws(CacheError) -> StampOutcome {
+  func stamp(_ name: EntryName, _ hand: HandStamp) throws(CacheError) -> StampOutcome {
     let outcome = try stamping("stamp", name) { (held, file, _) throws(Errno) -> StampOutcome? in
       let reading = try reader.attributeReading(of: file)
       if reading == .otherVersion { return .otherVersion }
       let recorded = reading?.attribute
       let (hash, status) = try HandStamp.hash(of: file)
       let now = heldNow
-      let expiration = HandStamp.expiration(
-        given, recorded: recorded?.lifetime ?? .unknown, expiry: status.modification.asExpiry,
-        now: now, otherwise: otherwise)
+      let expiration = hand.expiration(
+        recorded: recorded?.lifetime ?? .unknown, expiry: status.modification.asExpiry, now: now)
       let known: KeyProof = recorded?.proof ?? .none
       let proof: KeyProof = known.fits(name) ? known : .none
       guard
@@ -220,13 +215,14 @@ extension DiskEngine {
 }
 
 /// The decision on the lifetime and expiry of a file that is stamped anew.
-enum HandStamp {
-  /// Returns the expiration to record and to set: the one that the caller asks for, else the one
-  /// that the file records, else another.
-  static func expiration(
-    _ given: Expiration?, recorded: Lifetime, expiry: Timestamp, now: Timestamp,
-    otherwise: Expiration
-  ) -> Expiration {
+struct HandStamp: Sendable {
+  /// The expiration that the caller asks for.
+  var given: Expiration?
+  /// The expiration if neither the caller nor the file gives one.
+  var otherwise: Expiration
+
+  /// Returns the expiration to record and to set.
+  func expiration(recorded: Lifetime, expiry: Timestamp, now: Timestamp) -> Expiration {
     // A fixed date is kept until it is past. After that the file records no lifetime that could
     // start anew.
     let isPast = recorded == .fixed && expiry <= now

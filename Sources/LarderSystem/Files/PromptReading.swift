@@ -126,8 +126,8 @@ extension FileDescriptor {
     return min(Int(clamping: counts[0]), most)
   }
 
-  /// Has a thread close the descriptor. A file without a name is deleted then, and one that is being
-  /// written is sent to the disk, both of which can take long.
+  /// Has a thread close the descriptor. A file without a name is deleted then, and one that is
+  /// being written is sent to the disk, both of which can take long.
   package consuming func closeAside(on executor: IOExecutor) {
     let (faults, raw) = (faults, release())
     _ = executor.submitAside { _ = FileDescriptor(rawValue: raw, faults: faults) }

@@ -13,9 +13,8 @@ struct `What a file is stamped with anew` {
   private func term(
     _ recorded: Lifetime, given: Expiration? = nil, expiry: Int64 = 1_000_000
   ) -> (lifetime: Lifetime, expiry: Timestamp) {
-    let expiration = HandStamp.expiration(
-      given, recorded: recorded, expiry: Timestamp(seconds: expiry), now: now,
-      otherwise: .days(7))
+    let expiration = HandStamp(given: given, otherwise: .days(7)).expiration(
+      recorded: recorded, expiry: Timestamp(seconds: expiry), now: now)
     return (expiration.lifetime, expiration.expiry(at: now))
   }
 
