@@ -183,8 +183,12 @@ extension Cache {
     if mode == .fixture || mode.isReadOnly && disk.followsNeighbours && disk.engine.hasEvents {
       return expiry
     }
-    let lag = disk.engine.recency.lag(for: lifetime, configuration.extending)
-    return min(expiry, disk.engine.heldNow.adding(.nanoseconds(lag)))
+    let (now, extending) = (disk.engine.heldNow, configuration.extending)
+    let lag = disk.engine.recency.lag(for: lifetime, extending)
+    // A use that moves the expiry by more has to reach the disk.
+    let extended = extending.extendedExpiry(of: expiry, lifetime: lifetime, at: now)
+    if extended?.nanoseconds(since: expiry) ?? 0 > lag { return now }
+    return min(expiry, now.adding(.nanoseconds(lag)))
   }
 
   /// Removes a value from both tiers and returns whether there was one, valid or expired.

@@ -146,6 +146,7 @@ public final class Cache<Value: Sendable>: Sendable {
     defer {
       if !disk.engine.isForked {
         memory.removeAll()
+        memory.observers.finish()
         loadReplacement?.close()
       }
     }

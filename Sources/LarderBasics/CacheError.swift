@@ -55,7 +55,7 @@ public struct CacheError: Error, Sendable, Hashable {
     case resourcesExhausted
     /// Another cache in this process holds the directory with different settings.
     case configurationConflict
-    /// Another process holds the directory exclusively.
+    /// Another process has the directory open, and one of the two wants it for itself.
     case locked
     /// The file system is shared with other machines, and no lock keeps those out.
     case exclusiveUnsupported
@@ -115,7 +115,7 @@ extension CacheError.Code {
     case .resourcesExhausted: "no more descriptors or memory; raise the limit or close some"
     case .configurationConflict:
       "the directory is open in this process with other limits, clock or mode; use the same"
-    case .locked: "another process holds the directory exclusively; stop it or share"
+    case .locked: "another process has the directory open, or holds it exclusively; stop it"
     case .exclusiveUnsupported:
       "the file system is shared with other machines, which no lock keeps out; open it shared"
     case .writingUnsupported:

@@ -17,7 +17,7 @@ public enum StoreOutcome: Sendable, Hashable {
     case tooLarge
     /// A value was there, and the store was not to replace it.
     case alreadyPresent
-    /// The admission hook declined it, or a newer store of the key came first.
+    /// `shouldStore` declined it, or a newer store of the key came first.
     case declined
   }
 }
@@ -40,7 +40,7 @@ extension StoreOutcome.Reason: CustomStringConvertible {
     case .expired: "expired already"
     case .tooLarge: "too large"
     case .alreadyPresent: "a value was there"
-    case .declined: "declined by the admission hook, or a newer store came first"
+    case .declined: "declined by shouldStore, or a newer store came first"
     }
   }
 }

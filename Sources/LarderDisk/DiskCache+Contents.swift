@@ -76,7 +76,7 @@ extension DiskCache {
       let look = try lookUp(subject, staleness: staleness)
       let isHidden = found?.isHidden == true
       if behind?.mayHaveNewer(subject.name, since: generation, isHidden) == true { continue }
-      return look.map { DiskEntry($0) }
+      return look.map(entry)
     }
   }
 
@@ -95,12 +95,20 @@ extension DiskCache {
     }
   }
 
+  /// Returns the entry of a look, with the expiry that a use has moved but not yet on the disk.
+  func entry(_ look: EntryLook) -> DiskEntry {
+    var entry = DiskEntry(look)
+    let moved = look.status.flatMap { engine.pendingExpiry(of: look.name, $0) }
+    if let moved { entry.expiry = moved < .never ? moved : nil }
+    return entry
+  }
+
   /// Returns all entries in the order of their names, and tells of each look.
   package func entries(reporting progress: WalkProgress) throws(CacheError) -> [DiskEntry] {
     try checkWhole("entries")
     return try engine.countingErrors { () throws(CacheError) in
       var entries: [DiskEntry] = []
-      try forEachEntry(reporting: progress) { entries.append(DiskEntry($0)) }
+      try forEachEntry(reporting: progress) { entries.append(entry($0)) }
       return entries
     }
   }

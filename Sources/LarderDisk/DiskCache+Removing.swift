@@ -52,7 +52,8 @@ extension DiskCache {
 
   /// Removes the expired entries, and those older than the age limit.
   ///
-  /// Waits for the first scan, and for the files to be gone.
+  /// Waits for the first scan, and for the files to be gone. What a sweep in the background has
+  /// removed before is not counted.
   ///
   /// - Complexity: O(k log n) for k removed ones.
   /// - Throws: `CacheError`, as `removeAllInBackground()` does, and what the scan met.

@@ -71,7 +71,7 @@ extension DiskCache {
       var unknownKeys = 0
       var removal = try removeEntries { look in
         if look.key == nil { unknownKeys += 1 }
-        return isChosen(DiskEntry(look))
+        return isChosen(entry(look))
       }
       removal.unknownKeys = unknownKeys
       return removal

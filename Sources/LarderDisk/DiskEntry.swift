@@ -20,7 +20,8 @@ public struct DiskEntry: Sendable, Hashable {
   public let allocatedByteCount: Int
   /// The last access on disk.
   public package(set) var lastAccess: Timestamp
-  /// The expiry on disk, nil for never.
+  /// The expiry, nil for never: that on disk, or a later one to which a use by this process moves
+  /// it.
   public package(set) var expiry: Timestamp?
   /// The expiration that the value was given, which an extending access starts again: a number of
   /// seconds, never, or a date; nil if the file does not record it.

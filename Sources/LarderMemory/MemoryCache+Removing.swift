@@ -1,5 +1,5 @@
 public import LarderBasics
-package import LarderSystem
+import LarderSystem
 import Synchronization
 
 extension MemoryCache {

@@ -45,7 +45,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   let limits: ForkSafeMutex<MemoryLimits>
   /// The sequences of removals.
   @usableFromInline
-  let observers = RemovalObservers<RemovalEvent<Key, Value>> { $0.missedCount = $1 }
+  package let observers = RemovalObservers<RemovalEvent<Key, Value>> { $0.missedCount = $1 }
   /// The number of forks before this process, if the cache is of no use in a forked child.
   private let forkCount: UInt32?
   /// Whether a thread that this process does not have may hold the locks for ever. Totals do not

@@ -117,7 +117,7 @@ extension Call {
   /// Returns the file of each key; nil for a key that has none. With `--ext`, that is the name with
   /// that extension, whether it has a file or not. Without, it is the bare name if it has a file,
   /// else the name of the only file with an extension.
-  func files(of keys: [CacheKey], in cache: DiskCache) throws(Failure) -> [EntryName?] {
+  private func files(of keys: [CacheKey], in cache: DiskCache) throws(Failure) -> [EntryName?] {
     if let wanted = arguments.fileExtension {
       return keys.map { EntryName($0, fileExtension: wanted) }
     }
@@ -192,11 +192,14 @@ extension Call {
       let names = try onCache { () throws(CacheError) in try cache.names(beginningWith: name) }
       if !names.isEmpty { return "the name of an entry begins with it (--name)" }
     }
-    guard walks else { return nil }
+    // A walk opens every file, so a script waits for a short one alone.
+    let count = try onCache { () throws(CacheError) in try cache.unjudgedNames { _, _ in }.count }
+    guard walks || count <= 1_000 else { return nil }
     let start = key.bytes + [CacheKey.separator]
-    let count = try entries(of: cache).count { $0.key?.bytes.starts(with: start) ?? false }
-    if count == 0 { return nil }
-    return "\(count.counted("variant")) of this key \(count == 1 ? "exists" : "exist") (--variant)"
+    let variantCount = try entries(of: cache).count { $0.key?.bytes.starts(with: start) ?? false }
+    if variantCount == 0 { return nil }
+    let verb = variantCount == 1 ? "exists" : "exist"
+    return "\(variantCount.counted("variant")) of this key \(verb) (--variant)"
   }
 }
 

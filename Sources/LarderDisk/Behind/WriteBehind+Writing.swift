@@ -128,7 +128,7 @@ extension WriteBehind {
     let extended = value.expiry > seal.expiry ? value.expiry : nil
     let lag = engine.recency.dueLag(
       stored: status.lastAccess, now: access, lifetime: seal.lifetime,
-      extended == nil ? .off : .lifetime)
+      extended == nil ? .off : .lifetime, expiry: status.modification, extended: extended)
     engine.withState { state in
       guard let slot = state.catalog.index.slot(of: name) else { return }
       _ = state.catalog.use(

@@ -123,12 +123,13 @@ extension WriteBehind {
       engine.count { $0.countMiss(seal.key == subject.key ? .expired : .otherKey) }
       return (value, nil)
     }
-    // As with a file: a use too soon after the store extends nothing.
+    // As with a file: a use too soon after the store extends nothing, unless by more than the lag.
+    var extended = context.extending.extendedExpiry(
+      of: value.expiry, lifetime: seal.lifetime, at: context.now)
     let lag = engine.recency.dueLag(
-      stored: seal.lastAccess, now: context.now, lifetime: seal.lifetime, context.extending)
-    let extended = lag.flatMap { _ in
-      context.extending.extendedExpiry(of: value.expiry, lifetime: seal.lifetime, at: context.now)
-    }
+      stored: seal.lastAccess, now: context.now, lifetime: seal.lifetime, context.extending,
+      expiry: value.expiry, extended: extended)
+    if lag == nil { extended = nil }
     let access = engine.withState { state in
       state.counters.countHit(of: UInt64(value.write.bytes.count))
       return state.catalog.issueAccess(

@@ -253,17 +253,21 @@ package struct Recency: Sendable {
   }
 
   /// Returns the lag allowed for an entry, in nanoseconds, if the stored last access is so old that
-  /// a use now is stamped; else nil. Zero asks for a stamp at once.
+  /// a use now is stamped, or the expiry is moved by more; else nil. Zero asks for a stamp at once.
   ///
   /// A stored access in the future counts as now, so it is not due. The next due stamp corrects it.
   ///
-  /// - Parameter stored: The last access as the file has it.
+  /// - Parameters:
+  ///   - stored: The last access as the file has it.
+  ///   - expiry: The expiry as the file has it, and `extended` that to which the use moves it.
   func dueLag(
-    stored: Timestamp, now: Timestamp, lifetime: Lifetime, _ extending: ExpirationExtending
+    stored: Timestamp, now: Timestamp, lifetime: Lifetime, _ extending: ExpirationExtending,
+    expiry: Timestamp, extended: Timestamp?
   ) -> Int64? {
     if isReadOnly { return nil }
     let lag = self.lag(for: lifetime, extending)
-    return lag == 0 || now.nanoseconds(since: stored) > lag ? lag : nil
+    let isDue = lag == 0 || now.nanoseconds(since: stored) > lag
+    return isDue || extended?.nanoseconds(since: expiry) ?? 0 > lag ? lag : nil
   }
 
   /// Returns the lag allowed for an entry, in nanoseconds: the granularity, or 1/16 of its lifetime

@@ -209,11 +209,11 @@ package struct EventBatch: Sendable, Equatable {
   /// The kinds of events that are asked of the kernel.
   ///
   /// A store, here or by a neighbour, ends with a new name or a rename. A stamp changes attributes,
-  /// but one of the last access alone comes as a read of the file, and is not asked for. A person's
-  /// write ends with the close of the file. The order of the bits has no meaning.
+  /// but one of the last access alone comes as a read of the file, and is not asked for, and one of
+  /// the expiry alone as a write. The order of the bits has no meaning.
   package static let kinds: DirectoryEvent.Kind = [
-    .created, .movedTo, .movedFrom, .removed, .attributes, .closedAfterWriting, .removedSelf,
-    .movedSelf,
+    .created, .movedTo, .movedFrom, .removed, .attributes, .modified, .closedAfterWriting,
+    .removedSelf, .movedSelf,
   ]
 
   /// Whether no event concerns the cache.

@@ -181,10 +181,13 @@ extension EngineState {
     let known = catalog.index.verified(
       name, inode: status.inodeMark, changeTime: status.change, keyTag: keyTag)
     var file = KnownFile(check: known?.check)
-    if mayCount, let known {
+    var extended: Timestamp?
+    if mayCount, let lifetime = known?.check.lifetime {
+      extended = context.extending.extendedExpiry(
+        of: status.modification.asExpiry, lifetime: lifetime, at: context.now)
       file.lag = recency.dueLag(
-        stored: status.lastAccess, now: context.now, lifetime: known.check.lifetime,
-        context.extending)
+        stored: status.lastAccess, now: context.now, lifetime: lifetime, context.extending,
+        expiry: status.modification, extended: extended)
     }
     guard mayCount, let known, file.lag != 0 else {
       file.lag = nil
@@ -194,9 +197,7 @@ extension EngineState {
     counters.countHit(of: status.byteCount)
     let access = catalog.issueAccess(of: name, at: context.now)
     file.countedExpiry = catalog.use(
-      known.slot, of: name, status, at: access, isDue: file.lag != nil,
-      extended: context.extending.extendedExpiry(
-        of: status.modification.asExpiry, lifetime: known.check.lifetime, at: context.now))
+      known.slot, of: name, status, at: access, isDue: file.lag != nil, extended: extended)
     return file
   }
 }
@@ -270,8 +271,8 @@ extension DiskEngine {
 
   /// Counts a hit, moves the entry to the end of the order, and stamps the use or plans its stamp.
   ///
-  /// - Returns: The expiry that the disk has, or will have when the pending stamp is written. A use
-  ///   too soon after the one before extends nothing.
+  /// - Returns: The expiry that the disk has, or will have when the pending stamp is written. An
+  ///   extension by less than the lag is left out.
   func countHit(
     _ name: EntryName, _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
     _ check: FileCheck, _ context: ReadContext
@@ -280,7 +281,8 @@ extension DiskEngine {
     let extended = context.extending.extendedExpiry(
       of: expiry, lifetime: check.lifetime, at: context.now)
     let lag = recency.dueLag(
-      stored: status.lastAccess, now: context.now, lifetime: check.lifetime, context.extending)
+      stored: status.lastAccess, now: context.now, lifetime: check.lifetime, context.extending,
+      expiry: expiry, extended: extended)
     let (effects, (access, kept)) = learn(name) { state in
       state.use(
         name, status, check, at: context.now, isDue: lag ?? 0 > 0, extended: extended,

@@ -5,23 +5,23 @@ extension DiskEngine {
   /// Starts the scan of the directory in the background unless it has run or is running.
   func startScanIfNeeded() {
     // The scan may have been that of an object that does not follow.
-    if startScan(again: false), followsNeighbours { startWatching() }
+    if startScan(again: false) == .finished, followsNeighbours { startWatching() }
   }
 
   /// Starts the first scan in the background, or another one, once the first is over. If one is
   /// going on, it may have passed over the change, so another follows it.
   ///
-  /// - Returns: Whether the index knows every entry.
+  /// - Returns: The progress of the first scan so far.
   @discardableResult
-  func startScan(again: Bool = true) -> Bool {
-    let (number, isScanned) = withState { state in
+  func startScan(again: Bool = true) -> DiskStatistics.ScanProgress {
+    let (progress, number) = withState { state in
       if again, state.catalog.scans.isOngoing { state.catalog.scans.hasMissedChanges = true }
       let isDue = again ? state.catalog.scans.mayRescan : state.catalog.scans.needsScan
       let mayBegin = isDue && !state.phase.isShutDown
-      return (mayBegin ? state.catalog.scans.begin() : nil, state.isScanned)
+      return (state.catalog.scans.progress, mayBegin ? state.catalog.scans.begin() : nil)
     }
     if let number { runAside { self.scan(number) } }
-    return isScanned
+    return progress
   }
 
   /// Waits until the index knows every entry.

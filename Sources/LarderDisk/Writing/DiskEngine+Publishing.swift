@@ -181,7 +181,11 @@ extension DiskEngine {
   /// Returns the reason for which a read misses a file, as far as its status and the pending use of
   /// its name show; nil for none.
   func missReason(for status: FileStatus, of name: EntryName, at now: Timestamp) -> MissReason? {
-    let pending = withState { $0.catalog.uses.expiry(of: name, status) }
-    return reader.trust.missReason(for: status, pending: pending, now: now)
+    reader.trust.missReason(for: status, pending: pendingExpiry(of: name, status), now: now)
+  }
+
+  /// Returns the expiry that a use has given a file and that is not on the disk yet.
+  func pendingExpiry(of name: EntryName, _ status: FileStatus) -> Timestamp? {
+    withState { $0.catalog.uses.expiry(of: name, status) }
   }
 }

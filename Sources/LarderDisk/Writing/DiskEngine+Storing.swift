@@ -251,7 +251,10 @@ extension DiskEngine {
     if hasCleared { return true }
     // Waited for a second, because a large directory takes longer. A later store can evict then.
     let end = MonotonicTime.now.advanced(by: .seconds(1))
-    while case let ticket = changed.ticket(), !startScan(again: false) {
+    while case let ticket = changed.ticket(), case let progress = startScan(again: false),
+      progress != .finished
+    {
+      if case .failed = progress { return false }
       guard .now < end else { return false }
       changed.wait(ticket, timeout: .milliseconds(50))
     }

@@ -10,6 +10,8 @@ package struct DirectoryEvent: Sendable, Equatable {
 
     /// A file was read, or its last access alone was set.
     package static let accessed = Kind(rawValue: 0x1)
+    /// A file was written to, or its modification time alone was set, as by `touch -c -m`.
+    package static let modified = Kind(rawValue: 0x2)
     /// The stamps, the owner, the permissions or the attributes of a file were changed.
     package static let attributes = Kind(rawValue: 0x4)
     /// A file that was open for writing was closed.

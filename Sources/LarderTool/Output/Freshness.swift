@@ -76,7 +76,8 @@ extension DiskEntry {
   /// The key for people where there is room for one column: the name if nothing of the key is
   /// known.
   func keyOrNameText(_ style: TextStyle) -> String {
-    key == nil && keyHint == nil ? name : keyText(style)
+    guard key == nil else { return keyText(style) }
+    return keyHint == nil ? name : "\(name.prefix(8))  \(keyText(style))"
   }
 
   /// Returns a hint with the dots that the style allows.

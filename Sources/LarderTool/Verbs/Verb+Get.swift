@@ -79,8 +79,6 @@ extension Call {
       try console.print(["schema": 1, "found": false, "reason": JSONValue(reason.rawValue)])
     }
     var sentence = "no value: \(reason.sentence)"
-    // Variants for people only, because a script that misses often should not wait for a walk each
-    // time.
     if reason == .absent,
       let hint = try hint(onMissing: target, in: lookup, walks: console.showsProgress)
     {

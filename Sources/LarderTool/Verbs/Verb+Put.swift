@@ -46,25 +46,31 @@ extension Call {
   /// The arguments and the input are checked before the directory is created or an older value is
   /// changed.
   func put() throws(Failure) -> ExitCode {
-    let key = try key()
+    let (key, fileExtension) = try place()
     let data = try extendedData()
     // Opened before the directory is examined, because a missing FILE must change nothing.
     let input = try valueInput()
     if !arguments.has(.adopt), try directoryKind().map(mayPut) == false {
       throw .notACache(arguments.directory, cure: "larder put --adopt takes it")
     }
-    let fileExtension = try fileExtension(of: key)
     let cache = try open { $0.setFileExtension(fileExtension) }
     let (outcome, byteCount) = try store(input, data, under: key, in: cache)
     try onCache { () throws(CacheError) in try cache.close() }
     return try report(outcome, byteCount, path: cache.path(forKey: key))
   }
 
-  /// Returns the extension of `--ext`, or that of the only file of a key, which is to be replaced.
-  private func fileExtension(of key: CacheKey) throws(Failure) -> FileExtension {
-    if let wanted = arguments.fileExtension { return wanted }
-    guard try directoryKind() == .cache else { return .none }
-    return try files(of: [key], in: openForReading())[0]?.fileExtension ?? .none
+  /// Returns the key to store under, and the extension: without `--ext` that of the only file of
+  /// the key, which is to be replaced. Throws for the name of an entry, because a value under the
+  /// name as a key would not be that entry's.
+  private func place() throws(Failure) -> (CacheKey, FileExtension) {
+    let key = try key()
+    guard try directoryKind() == .cache else { return (key, arguments.fileExtension ?? .none) }
+    let target = try target(in: openForReading())
+    if target.key == key { return (key, target.name.fileExtension) }
+    let known = target.key.flatMap(\.shellWord).map { ", which is \($0)" } ?? ""
+    throw .usage(
+      "\(target.argument.quotedForDisplay) is the name of an entry; give its key\(known), or write "
+        + "its file in place and larder stamp it. --key-file takes the name for a key")
   }
 
   /// Whether a value may be stored in the directory of a kind: not among another program's files.

@@ -22,7 +22,7 @@ extension Verb {
       """,
       """
       An editor that makes a new file, such as sed -i, drops the attributes: the key is unknown \
-      from then on, and the lifetime is 7 days. larder put keeps both.
+      from then on, and the lifetime is 7 days. larder put keeps the key.
       """,
     ],
     run: { call throws(Failure) in try call.stamp() })

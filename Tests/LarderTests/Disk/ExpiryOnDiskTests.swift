@@ -66,6 +66,8 @@ struct `Expiry on disk` {
     #expect(try cache.read(forKey: "k")?.expiry == promised)
     scene.clock.advance(by: .seconds(1))
     #expect(try cache.read(forKey: "k", extending: .off)?.expiry == promised)
+    #expect(try cache.entry(forKey: "k")?.expiry == promised)
+    #expect(try cache.entries().map(\.expiry) == [promised])
     try cache.flush()
     #expect(try expiry("k") == promised)
   }

@@ -68,6 +68,22 @@ struct `Recency on disk` {
     #expect(cache.statistics.stampsWritten == 1)
   }
 
+  @Test(arguments: [true, false])
+  func `an extension to a much later time counts from the first use on`(isSetting: Bool) throws {
+    let later = ExpirationExtending.to(.days(30))
+    var configuration = scene.configuration
+    if isSetting { configuration.disk.extending = later }
+    let cache = try Cache(
+      directory: scene.path, coder: .bytes, configuration: configuration)
+    try cache.store([1], forKey: "k", expiration: .hours(1))
+    scene.clock.advance(by: .seconds(30))
+    _ = try cache.value(forKey: "k", options: isSetting ? [] : .extending(later))
+    scene.clock.advance(by: .seconds(2 * 86_400))
+    #expect(try cache.value(forKey: "k") == [1])
+    try cache.close()
+    #expect(try scene.open().value(forKey: "k") == [1])
+  }
+
   @Test func `a lifetime shorter than the granularity is extended in time`() throws {
     let cache = try scene.open()
     try cache.store([1], forKey: "a", expiration: .seconds(16))

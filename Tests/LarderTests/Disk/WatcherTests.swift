@@ -43,7 +43,8 @@ extension `A cache among neighbours` {
   @Test(arguments: [
     (store, "new" as String?), ("rm $FILE", nil), ("touch $FILE", nil), ("printf x >> $FILE", nil),
     ("mv $FILE elsewhere", nil), ("sed -i s/old/odd/ $FILE", nil),
-    ("touch -m -d '+3 days' $FILE", "old"), ("touch -a $FILE", "old"), ("cat $FILE", "old"),
+    ("touch -m -d '+3 days' $FILE", "old"), ("touch -c -m -d '-1 hour' $FILE", nil),
+    ("touch -a $FILE", "old"), ("cat $FILE", "old"),
   ])
   func `that is strict sees in memory what was done before the read`(
     script: String, value: String?

@@ -23,6 +23,17 @@ struct DirectoryTailTests {
     try cache.close()
   }
 
+  // As of a write: the file is not opened.
+  @Test func `a changed expiry alone is seen`() throws {
+    let scene = try Scene()
+    try scene.put("v", "k")
+    let cache = try DiskCache(directory: scene.root.appending(path: "c").path)
+    var watch = try DirectoryTail(cache)
+    _ = try scene.shell("touch -c -m -d '+1 hour' \"$($larder path c k)\"")
+    #expect(try watch.events() == [.stamped(EntryName(CacheKey("k")))])
+    try cache.close()
+  }
+
   // The system tells of a stamp that sets the last access alone as of a read.
   @Test func `a use by a cache is seen`() throws {
     let scene = try Scene()

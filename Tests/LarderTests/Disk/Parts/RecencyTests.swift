@@ -28,19 +28,37 @@ struct `Recency of stamps` {
   ])
   func `a stamp is due when the stored one is older than the lag`(age: Int64, isDue: Bool) {
     let stored = Self.now.adding(seconds: age)
-    let lag = recency.dueLag(stored: stored, now: Self.now, lifetime: .never, .off)
+    let lag = dueLag(recency, stored: stored, lifetime: .never, .off)
     #expect(lag == (isDue ? 60_000_000_000 : nil))
+  }
+
+  @Test(arguments: [(Int64(60), false), (61, true), (-61, false), (86_400, true)])
+  func `a stamp is due when the use moves the expiry by more than the lag`(
+    by seconds: Int64, isDue: Bool
+  ) {
+    let lag = dueLag(
+      recency, stored: Self.now, lifetime: .fixed, .to(.days(1)),
+      extended: Self.now.adding(seconds: seconds))
+    #expect(lag == (isDue ? 60_000_000_000 : nil))
+  }
+
+  private func dueLag(
+    _ recency: Recency, stored: Timestamp, now: Timestamp = now, lifetime: Lifetime,
+    _ extending: ExpirationExtending, extended: Timestamp? = nil
+  ) -> Int64? {
+    recency.dueLag(
+      stored: stored, now: now, lifetime: lifetime, extending, expiry: Self.now, extended: extended)
   }
 
   @Test func `a granularity of zero makes every read due`() {
     let exact = Recency(granularity: .zero)
-    #expect(exact.dueLag(stored: Self.now, now: Self.now, lifetime: .never, .lifetime) == 0)
+    #expect(dueLag(exact, stored: Self.now, lifetime: .never, .lifetime) == 0)
   }
 
   @Test func `a cache that only reads stamps no use`() {
     let reader = Recency(granularity: .zero, isReadOnly: true)
     let stored = Self.now.adding(seconds: -61)
-    #expect(reader.dueLag(stored: stored, now: Self.now, lifetime: .never, .lifetime) == nil)
+    #expect(dueLag(reader, stored: stored, lifetime: .never, .lifetime) == nil)
   }
 
   @Test(arguments: [
@@ -59,7 +77,7 @@ struct `Recency of stamps` {
   func `no clock makes it trap`(seconds: Int64) {
     for other in [Int64.min, 0, .max] {
       let (a, b) = (Timestamp(seconds: seconds), Timestamp(seconds: other))
-      let lag = recency.dueLag(stored: a, now: b, lifetime: .seconds(1), .lifetime)
+      let lag = dueLag(recency, stored: a, now: b, lifetime: .seconds(1), .lifetime)
       #expect((lag != nil) == (b > a))
     }
   }
