@@ -42,6 +42,7 @@ enum DemoDirectory {
     let tag = Path(path).appending("CACHEDIR.TAG")
     do throws(Errno) {
       if try DirectoryMaking.makeDirectories(path, permissions: 0o700, configuration) {
+        setNoAtimeFlag(path)
         var file = try OutputFile(tag, permissions: 0o644)
         try file.write(tagText.utf8.span)
         try file.finish()
@@ -63,6 +64,15 @@ enum DemoDirectory {
         exitCode: .inputOutput, code: CacheError.Code.io.rawValue,
         what: "\(name) was not made by larder demo",
         cure: "move it away, or set XDG_CACHE_HOME"))
+  }
+
+  /// As a cache does in a directory that it makes. Some file systems have no such flag.
+  private static func setNoAtimeFlag(_ path: String) {
+    do throws(Errno) {
+      try DirectoryHandle.open(path: path, faults: nil).descriptor.setNoAtimeFlag()
+    } catch {
+      // The demo works without.
+    }
   }
 
   private static func open(

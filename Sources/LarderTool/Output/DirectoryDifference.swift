@@ -16,7 +16,7 @@ struct DirectoryDifference: Sendable {
   var onlyLeft: [DiskEntry] = []
   /// The entries that only the second directory has.
   var onlyRight: [DiskEntry] = []
-  /// The entries that differ, as the second directory has them.
+  /// The entries that differ, as the second directory has them, with the key that either knows.
   private(set) var changed: [(entry: DiskEntry, changes: [Change])] = []
   /// The number of entries that are the same in both.
   private(set) var sameCount = 0

@@ -28,8 +28,9 @@ extension Call {
     var difference = DirectoryDifference()
     for (old, new) in Self.paired(left, right) {
       if let old, let new {
-        let changes = try changes(old, new, caches, other)
-        difference.add(new, changes)
+        var shown = new
+        if new.key == nil { (shown.key, shown.keyHint) = (old.key, new.keyHint ?? old.keyHint) }
+        difference.add(shown, try changes(old, new, caches, other))
       } else if let old {
         difference.onlyLeft.append(old)
       } else if let new {
@@ -77,7 +78,8 @@ extension Call {
     if old.extendedData != new.extendedData { changes.append(.extendedData) }
     if old.expiry != new.expiry { changes.append(.expiry) }
     if old.lifetime?.json != new.lifetime?.json { changes.append(.lifetime) }
-    if old.key != new.key { changes.append(.key) }
+    // Of a key that is kept as a digest, its end tells that it is kept.
+    if old.key != new.key || old.keyHint != new.keyHint { changes.append(.key) }
     return changes
   }
 

@@ -176,8 +176,6 @@ extension DiskEntry {
       ("last_access_ns", .nanoseconds(lastAccess)), ("expires_ns", .nanoseconds(expiry)),
       ("lifetime", lifetime?.json ?? .null),
       ("readable", .bool(isReadable)),
-      // Unknown, because the content was not read.
-      ("verified", nil),
     ]
     return .object(
       [JSONValue.Member(name: "name", value: .string(name))]

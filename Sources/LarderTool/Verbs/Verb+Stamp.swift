@@ -73,11 +73,12 @@ extension Call {
         throw CacheError(.extendedDataUnsupported, operation: "stamp", path: cache.directory)
       }
       var files: [(name: String, expiration: Expiration?)] = []
-      var expiredCount = 0
+      var (expiredCount, emptyCount) = (0, 0)
       for entry in try cache.entries() {
-        guard let name = EntryName(Array(entry.name.utf8)),
-          try cache.look(at: name, isChecking: true)?.finding == .unverifiable
-        else { continue }
+        guard let name = EntryName(Array(entry.name.utf8)) else { continue }
+        let finding = try cache.look(at: name, isChecking: true)?.finding
+        if finding == .damaged, entry.byteCount == 0, entry.lifetime == nil { emptyCount += 1 }
+        guard finding == .unverifiable else { continue }
         if given == nil, entry.isExpired(at: now) {
           expiredCount += 1
         } else {
@@ -86,6 +87,9 @@ extension Call {
       }
       if expiredCount > 0 {
         console.say("left out \(expiredCount.grouped) expired; --expires or their names take them")
+      }
+      if emptyCount > 0 {
+        console.say("left out \(emptyCount.grouped) empty; their names take them")
       }
       return files
     }

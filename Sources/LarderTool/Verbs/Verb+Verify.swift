@@ -28,16 +28,17 @@ extension Call {
     let repairs = arguments.has(.repair)
     if repairs { try requireRemovable() }
     let cache = try repairs ? openForWriting() : openForReading()
-    let found = try verification(of: cache, repairs: repairs)
+    var found = try verification(of: cache, repairs: false)
+    // Of what a repair removes, nothing can be told afterwards.
+    var entries: [String: DiskEntry] = [:]
+    for text in isJSON ? [] : found.damaged {
+      guard let name = EntryName(Array(text.utf8)) else { continue }
+      entries[text] = try onCache { () throws(CacheError) in try cache.entry(named: name) }
+    }
+    if repairs, !found.damaged.isEmpty { found = try verification(of: cache, repairs: true) }
     if isJSON {
       try console.print(found.json(repairs: repairs))
     } else {
-      var entries: [String: DiskEntry] = [:]
-      // After a repair there are none, and their names alone are told.
-      for text in repairs ? [] : found.damaged {
-        guard let name = EntryName(Array(text.utf8)) else { continue }
-        entries[text] = try onCache { () throws(CacheError) in try cache.entry(named: name) }
-      }
       try console.print(found.text(repairs: repairs, style: console.style, damaged: entries))
       if found.damaged.count > found.removal.removed {
         suggest("verify", "--repair", "removes what is damaged")

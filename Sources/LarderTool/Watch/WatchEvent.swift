@@ -45,7 +45,7 @@ struct WatchEvent: Sendable {
 
   /// The line for a pipe.
   var line: String {
-    "\(time.timeOfDayText)  \(kind.rawValue.padded(toWidth: 8))  "
+    "\(Timestamp(seconds: time.seconds).rfc3339)  \(kind.rawValue.padded(toWidth: 8))  "
       + "\(ByteCount(Int64(entry.byteCount)).description.aligned(toWidth: 10))  "
       + "\(entry.name)  \(entry.keyText(.plain))"
   }

@@ -29,6 +29,8 @@ struct `The demo` {
     #expect(info["entries"] as? Int == eviction["entries_after"])
     #expect(info["bytes"] as? Int == after)
     #expect(try scene.run("verify", "larder-demo").status == 0)
+    // As a directory that a cache makes, where the file system has the no-atime flag.
+    #expect(!(try scene.run("info", "larder-demo").text.contains("no-atime")))
   }
 
   @Test(arguments: [

@@ -39,6 +39,14 @@ struct `The end of a key that is not recorded` {
     #expect(try scene.run("why", "c", "abc").text.contains("..." + end))
   }
 
+  @Test func `is missed in a copy without attributes`() throws {
+    guard try fill(end) else { return }
+    _ = try scene.shell("mkdir d; cp --preserve=timestamps c/* d; $larder stamp d --expires 7d")
+    let outcome = try scene.run("diff", "c", "d")
+    #expect(outcome.status == 1 && outcome.text.contains("key  "))
+    #expect(outcome.text.contains("...\(end)\n"))
+  }
+
   @Test func `commands no terminal`() throws {
     guard try fill("\u{1b}[2J\u{202e}") else { return }
     for verb in ["list", "top", "report", "why"] {

@@ -75,7 +75,7 @@ struct `Listing and counting` {
     #expect(entry["expires"] as? String == "2030-01-02T03:04:05.000000006Z")
     #expect(entry["expires_ns"] as? Int == 1_893_553_445_000_000_006)
     #expect(entry["last_access_ns"] as? Int == 1_893_553_445_000_000_006)
-    #expect(entry["verified"] is NSNull && entry["allocated"] is Int)
+    #expect(entry["verified"] == nil && entry["allocated"] is Int)
     #expect(entries[2]["expires"] is NSNull && entries[2]["expires_ns"] is NSNull)
     #expect(entries[2]["lifetime"] as? String == "never")
   }
