@@ -95,7 +95,7 @@ extension CacheError: CustomStringConvertible {
     if let path { text += " [\(path.escapedForDisplay)]" }
     if let errno { text += ": \(errno)" }
     if let underlying { text += ": \(underlying.escapedForDisplay)" }
-    if oldValueRemains { text += "; an older value stays" }
+    if oldValueRemains { text += "; an older value may still be there" }
     return text
   }
 }

@@ -73,7 +73,13 @@ private final class FixtureUse: LoadReplacement {
     _ load: @Sendable () async throws -> Loaded<Value>
   ) async throws -> Loaded<Value> {
     if let recorded = try await recorded(key, for: cache.disk, isMemoryOnly: isMemoryOnly) {
-      return try loaded(recorded, cache.coder)
+      do {
+        return try loaded(recorded, cache.coder)
+      } catch {
+        throw FixtureMiss(
+          key: key, path: fixture.path, cause: .undecodable("\(error)"),
+          fileExtension: cache.disk.fileExtension)
+      }
     }
     var recording: FixtureDirectory.Recording
     var keepsPrevious = false

@@ -138,8 +138,8 @@ extension Fixture {
   }
 }
 
-/// A load that a fixture does not allow: a test asked for a value that was never recorded, or that
-/// has expired by the fixture's clock.
+/// A load that a fixture does not allow: a test asked for a value that was never recorded, that has
+/// expired by the fixture's clock, or that the cache's coder cannot decode.
 ///
 /// The load throws it, which fails the test. Its description says how to record the value.
 public struct FixtureMiss: Error, LoadRefusal, Sendable, Hashable {
@@ -147,8 +147,8 @@ public struct FixtureMiss: Error, LoadRefusal, Sendable, Hashable {
   public let key: CacheKey
   /// The fixture's directory.
   public let path: String
-  /// Whether the fixture has the key, but its value has expired by the fixture's clock or the test
-  /// removed it from the copy.
+  /// Whether the fixture has the key, but its value has expired by the fixture's clock, was removed
+  /// from the copy by the test, or does not decode.
   public var isRecorded: Bool { cause != .unrecorded }
   /// The reason why the fixture has no answer.
   let cause: Cause
@@ -161,6 +161,8 @@ public struct FixtureMiss: Error, LoadRefusal, Sendable, Hashable {
     case expired
     /// No longer in the copy.
     case removed
+    /// With the coder's error.
+    case undecodable(String)
   }
 }
 
@@ -179,6 +181,12 @@ extension FixtureMiss: CustomStringConvertible {
       return """
         the fixture \(directory) has a value for \(name), which is in the test's copy no more: it \
         was removed, evicted or kept in memory alone, and a real program would load it now
+        """
+    case .undecodable(let error):
+      return """
+        the fixture \(directory) has a value for \(name) that does not decode: \(error). Remove \
+        its file \(EntryName(key, fileExtension: fileExtension)) and record it anew with \
+        \(Fixture.recordingVariable)=1
         """
     case .unrecorded: break
     }

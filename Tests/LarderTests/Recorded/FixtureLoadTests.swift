@@ -53,7 +53,7 @@ extension `A load of a cache on a fixture` {
     }
   }
 
-  @Test func `of a value that does not decode throws the coder's error`() async throws {
+  @Test func `of a value that does not decode tells its file and the coder's error`() async throws {
     struct NoNumber: Error, Equatable {
       let text: String
     }
@@ -70,12 +70,14 @@ extension `A load of a cache on a fixture` {
     for isRecording in [false, true] {
       let fixture = try Recorded(path, isRecording: isRecording)
       let cache = try Cache(fixture: fixture, coder: coder)
-      await #expect(throws: NoNumber(text: "one")) {
+      let miss = await #expect(throws: FixtureMiss.self) {
         try await cache.value(forKey: "k") { [loads] in
           loads.add()
           return 1
         }
       }
+      let text = miss?.description ?? ""
+      #expect(text.contains("NoNumber(text: \"one\")") && text.contains("\(EntryName("k"))"))
       try await cache.close()
     }
     #expect(loads.value == 0)
