@@ -195,11 +195,23 @@ extension Call {
     // A walk opens every file, so a script waits for a short one alone.
     let count = try onCache { () throws(CacheError) in try cache.unjudgedNames { _, _ in }.count }
     guard walks || count <= 1_000 else { return nil }
-    let start = key.bytes + [CacheKey.separator]
-    let variantCount = try entries(of: cache).count { $0.key?.bytes.starts(with: start) ?? false }
-    if variantCount == 0 { return nil }
-    let verb = variantCount == 1 ? "exists" : "exist"
-    return "\(variantCount.counted("variant")) of this key \(verb) (--variant)"
+    let keys = try entries(of: cache).compactMap(\.key?.bytes)
+    if let variants = Self.variants(of: key.bytes, among: keys) { return variants }
+    guard let end = key.bytes.lastIndex(of: CacheKey.separator) else { return nil }
+    return Self.variants(of: Array(key.bytes[..<end]), among: keys)
+  }
+
+  /// Returns how many variants of a key there are, and the first of their texts; nil if none.
+  private static func variants(of key: [UInt8], among keys: [[UInt8]]) -> String? {
+    let start = key + [CacheKey.separator]
+    let rests = keys.filter { $0.starts(with: start) }.map { $0.dropFirst(start.count) }
+    if rests.isEmpty { return nil }
+    let texts = Set(rests.map { Array($0.prefix { $0 != CacheKey.separator }) })
+    let words = texts.map { CacheKey($0).shellWord ?? $0.quotedForDisplay }.sorted()
+    let list = words.prefix(3).joined(separator: ", ") + (words.count > 3 ? ", ..." : "")
+    let name = key.quotedForDisplay
+    return "\(rests.count.counted("variant")) of \(name) \(rests.count == 1 ? "exists" : "exist")"
+      + " (--variant \(list))"
   }
 }
 

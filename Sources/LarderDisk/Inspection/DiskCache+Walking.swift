@@ -110,7 +110,7 @@ public struct DirectorySurvey: Sendable, Hashable {
   public package(set) var temporaryCount = 0
   /// Whether the directory has the tag of a cache.
   public package(set) var hasTag = false
-  /// The earliest last access.
+  /// The earliest last access of an entry that has not expired; nil if all have.
   public internal(set) var oldestAccess: Timestamp?
   /// The latest last access.
   public internal(set) var newestAccess: Timestamp?
@@ -131,13 +131,13 @@ public struct DirectorySurvey: Sendable, Hashable {
     entryCount += 1
     byteCount.addSaturating(entry.byteCount)
     allocatedByteCount.addSaturating(entry.allocatedByteCount)
-    oldestAccess = min(oldestAccess ?? entry.lastAccess, entry.lastAccess)
     newestAccess = max(newestAccess ?? entry.lastAccess, entry.lastAccess)
     if entry.expiry.hasCome(at: now) {
       expiredCount += 1
-    } else if entry.expiry < .never {
-      // An expiry of never is not the next one.
-      nextExpiry = min(nextExpiry ?? entry.expiry, entry.expiry)
+      return
     }
+    oldestAccess = min(oldestAccess ?? entry.lastAccess, entry.lastAccess)
+    // An expiry of never is not the next one.
+    if entry.expiry < .never { nextExpiry = min(nextExpiry ?? entry.expiry, entry.expiry) }
   }
 }

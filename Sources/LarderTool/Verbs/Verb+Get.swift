@@ -149,7 +149,7 @@ extension Call {
           }
         if isCommand {
           throw .usage(
-            "it has control characters, so a terminal gets it with -o - only; -o FILE keeps it")
+            "it has control characters: -o - or --plain writes it to a terminal, -o FILE to a file")
         }
         last = byte
       }

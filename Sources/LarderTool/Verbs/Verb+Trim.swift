@@ -175,7 +175,11 @@ extension Call {
       try console.print(tally.text)
     }
     guard tally.failed > 0 else { return .fine }
-    console.say("\(tally.failed.counted("entry")) could not be removed; check owner and mode")
+    // A trim ends at the first one if the directory refuses.
+    let hasEnded = goal != .nothing && tally.removed == 0 && tally.failed == 1
+    console.say(
+      "\(tally.failed.counted("entry")) could not be removed"
+        + "\(hasEnded ? ", and no other was tried" : ""); check owner and mode")
     return .inputOutput
   }
 }

@@ -120,16 +120,19 @@ struct `What list prints is taken back` {
     let hasKeys = try scene.run("list", "c", "--json").text.contains("key_base64")
     guard hasKeys else { return }
     let sentence = try #require(try why.json?["sentence"] as? String)
-    #expect(sentence.contains("2 variants of this key exist"))
+    #expect(sentence.contains("2 variants of 'u' exist"))
     for verb in ["get", "rm"] {
       let miss = try scene.runOnTerminal([verb, "c", "u"])
-      #expect(miss.text.contains("has none; 2 variants of this key exist (--variant)"))
-      #expect(try scene.run(verb, "c", "u").talk.contains("2 variants of this key exist"))
+      #expect(miss.text.contains("has none; 2 variants of 'u' exist (--variant thumb)"))
+      #expect(try scene.run(verb, "c", "u").talk.contains("2 variants of 'u' exist"))
     }
     #expect(try scene.run("rm", "c", "u", "--variant", "thumb").status == 0)
     #expect(
       try scene.run("why", "c", "u").text.replacing("\n", with: " ")
-        .contains("1 variant of this key exists"))
+        .contains("1 variant of 'u' exists (--variant thumb)"))
+    let sibling = try scene.run("why", "c", "u", "--variant", "thump").text
+    #expect(
+      sibling.replacing("\n", with: " ").contains("1 variant of 'u' exists (--variant thumb)"))
   }
 
   @Test func `what list shows of a joined key leads to --variant`() throws {
