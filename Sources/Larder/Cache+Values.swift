@@ -67,7 +67,7 @@ extension Cache {
     let generations = disk.engine.generations
     keep(
       value, subject, byteCount: found.bytes.count,
-      until: servedUntil(expiry: found.expiry, lifetime: found.lifetime)
+      until: servedUntil(expiry: found.expiry, lifetime: found.lifetime), isDecoded: true
     ) { generations.isCurrent(generation) }
     disk.engine.observers.letGo()
   }
@@ -148,10 +148,12 @@ extension Cache {
   /// lock. What leaves for it waits for `letGo()`, because the name may be held. A value that is
   /// too large for memory only takes the older one's place.
   ///
-  /// - Parameter isAlone: Whether the disk does not hold the value.
+  /// - Parameters:
+  ///   - isAlone: Whether the disk does not hold the value.
+  ///   - isDecoded: Whether the value was made of bytes, and not by the caller.
   func keep(
     _ value: Value, _ subject: Subject, byteCount: Int, until ceiling: Timestamp,
-    isAlone: Bool = false, if isCurrent: () -> Bool
+    isAlone: Bool = false, isDecoded: Bool = false, if isCurrent: () -> Bool
   ) {
     let (key, now) = (subject.key, disk.engine.heldNow)
     guard byteCount <= memoryEntryCostLimit || isAlone else {
@@ -168,6 +170,7 @@ extension Cache {
     // `close()`, which empties memory.
     let isHeard = isAlone || !disk.followsNeighbours || disk.engine.isWatchSettled
     var removals = Removals<CacheKey, Value>()
+    let value = isDecoded ? value : coder.compacted?(value) ?? value
     _ = memory.storeIf(
       { isHeard && !disk.engine.isAstray && !disk.hasClosed && isCurrent() }, value, forKey: key,
       cost: byteCount, expiration: configuration.memoryExpiration, ceiling: ceiling, slides: false,

@@ -19,6 +19,8 @@ public struct Coder<Value: Sendable>: Sendable {
   public let decode: @Sendable ([UInt8]) throws -> Value
   /// Whether the bytes are the value, so that a hit in memory saves reading them and nothing else.
   package let isOfBytes: Bool
+  /// Copies a value that may be a part of a larger one, for memory to keep; nil if none can be.
+  package var compacted: (@Sendable (Value) -> Value)?
 
   /// Creates a coder from a pair of functions, which any thread may call.
   ///

@@ -5,8 +5,14 @@ public import FoundationEssentials
 
 extension Coder<Data> {
   /// Foundation's bytes as they are. `DiskCache.data(forKey:)` avoids the copy that this makes.
-  public static let data = Coder(
-    isOfBytes: true, encode: { [UInt8]($0) }, decode: { Data($0) })
+  ///
+  /// Memory keeps a copy too, so that a slice does not keep the whole of which it is a part, and
+  /// begins at index 0 from both tiers.
+  public static let data = {
+    var coder = Coder(isOfBytes: true, encode: { [UInt8]($0) }, decode: { Data($0) })
+    coder.compacted = { Data([UInt8]($0)) }
+    return coder
+  }()
 }
 
 extension Coder where Value: Codable {

@@ -28,6 +28,19 @@ final class `Larder with Foundation` {
     #expect(try disk.data(forKey: "other") == nil)
   }
 
+  @Test func `a slice begins at 0 from both tiers`() async throws {
+    let cache = try Cache(directory: directory, coder: .data)
+    let slice = Data(0..<9).suffix(4)
+    try await cache.store(slice, forKey: "stored")
+    _ = try await cache.value(forKey: "loaded") { slice }
+    for key in ["stored", "loaded"] {
+      #expect(try await cache.tier(forKey: key) == .memory)
+      let kept = try await cache.value(forKey: key)
+      #expect(kept == slice && kept?.startIndex == 0)
+    }
+    try await cache.close()
+  }
+
   @Test func `data comes back as it was stored, awaited too`() async throws {
     let data = Data([1, 2, 3])
     #expect(try await disk.store(data, forKey: "data", extendedData: [9]) == .stored)

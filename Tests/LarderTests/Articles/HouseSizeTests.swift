@@ -45,7 +45,7 @@ struct `The size of the house` {
     let disk = files.filter(\.isOfDisk)
     let engine = #"^(public |package |private |fileprivate )?(final class|extension) DiskEngine\b"#
     let counted = [
-      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 24_783),
+      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 24_788),
       ("its files", files.count, 155),
       ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 11_680),
       ("its files", disk.count, 61),
