@@ -147,7 +147,7 @@ extension Call {
     guard let look else { return .absent }
     if !allowingExpired, DiskEntry(look).isExpired(at: now) { return .expired }
     return switch look.finding {
-    case .damaged: .damaged
+    case .damaged: look.isOfOtherName ? .otherKey : .damaged
     case .otherVersion: .otherVersion
     case .unreadable: .unreadable
     case .sound, .unverifiable, nil: nil
@@ -212,6 +212,13 @@ extension Call {
     let name = key.quotedForDisplay
     return "\(rests.count.counted("variant")) of \(name) \(rests.count == 1 ? "exists" : "exist")"
       + " (--variant \(list))"
+  }
+}
+
+extension EntryLook {
+  /// Whether the file records a key of another name, as after a rename.
+  var isOfOtherName: Bool {
+    DiskEntry(self).key.map { EntryName($0, fileExtension: name.fileExtension) != name } ?? false
   }
 }
 

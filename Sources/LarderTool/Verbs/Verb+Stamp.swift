@@ -45,6 +45,12 @@ extension Call {
     var tally = StampTally()
     for (name, expiration) in files {
       do throws(CacheError) {
+        if let entry = EntryName(Array(name.utf8)), try cache.look(at: entry)?.isOfOtherName == true
+        {
+          tally.missing += 1
+          console.say("\(name) records another key, so it was renamed; larder why DIR \(name)")
+          continue
+        }
         tally.add(try cache.stamp(name, expiration: expiration), name, console)
       } catch {
         tally.failed += 1
