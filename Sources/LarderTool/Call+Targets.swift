@@ -117,7 +117,7 @@ extension Call {
   /// Returns the file of each key; nil for a key that has none. With `--ext`, that is the name with
   /// that extension, whether it has a file or not. Without, it is the bare name if it has a file,
   /// else the name of the only file with an extension.
-  private func files(of keys: [CacheKey], in cache: DiskCache) throws(Failure) -> [EntryName?] {
+  func files(of keys: [CacheKey], in cache: DiskCache) throws(Failure) -> [EntryName?] {
     if let wanted = arguments.fileExtension {
       return keys.map { EntryName($0, fileExtension: wanted) }
     }

@@ -37,7 +37,9 @@ extension Call {
     sayRefusals()
     let original = try original(of: cache)
     var ground = try onCache { () throws(CacheError) in try Ground(of: original) }
-    if fixtureCopy == nil { ground = ground.judging(cache.engine.location.handle) }
+    if fixtureCopy == nil, survey.entryCount > 0 {
+      ground = ground.judging(cache.engine.location.handle)
+    }
     let facts = DirectoryFacts(
       directory: original.directory,
       ground: ground,

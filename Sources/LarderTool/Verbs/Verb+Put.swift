@@ -65,12 +65,17 @@ extension Call {
   private func place() throws(Failure) -> (CacheKey, FileExtension) {
     let key = try key()
     guard try directoryKind() == .cache else { return (key, arguments.fileExtension ?? .none) }
-    let target = try target(in: openForReading())
-    if target.key == key { return (key, target.name.fileExtension) }
-    let known = target.key.flatMap(\.shellWord).map { ", which is \($0)" } ?? ""
+    let cache = try openForReading()
+    if let file = try files(of: [key], in: cache)[0] { return (key, file.fileExtension) }
+    let isKey = [Option.keyFile, .variant].contains(where: arguments.has)
+    guard !isKey, key.byteCount >= Self.leastDigits,
+      let name = try name(beginningWith: key.bytes, in: cache)
+    else { return (key, .none) }
+    let entry = try onCache { () throws(CacheError) in try cache.entry(named: name) }
+    let known = entry?.key?.shellWord.map { ", which is \($0)" } ?? ""
     throw .usage(
-      "\(target.argument.quotedForDisplay) is the name of an entry; give its key\(known), or write "
-        + "its file in place and larder stamp it. --key-file takes the name for a key")
+      "\(key.bytes.quotedForDisplay) is the name of an entry; give its key\(known), or write its "
+        + "file in place and larder stamp it. --key-file takes the name for a key")
   }
 
   /// Whether a value may be stored in the directory of a kind: not among another program's files.

@@ -93,7 +93,9 @@ extension Verification {
   func text(repairs: Bool, style: TextStyle, damaged entries: [String: DiskEntry]) -> String {
     var text = ""
     for name in damaged {
-      text += style.set("damaged", .red) + "        \(name)"
+      let key = entries[name]?.key
+      let isMoved = key.map { !name.hasPrefix(EntryName($0).description) } ?? false
+      text += style.set(isMoved ? "of another key " : "damaged        ", .red) + name
       if let entry = entries[name] {
         text += "  \(ByteCount(Int64(entry.byteCount)))  \(entry.keyText(style))"
       }

@@ -172,6 +172,8 @@ struct `What list prints is taken back` {
     }
     #expect(try scene.names(in: "c").count == 3)
     #expect(try scene.run("get", "c", "a").text == "value of a")
+    _ = try scene.shell("printf new > v; printf a | $larder put c --key-file - v")
+    #expect(try scene.run("get", "c", "a").text == "new")
   }
 
   private func put(_ value: String, underKeyLikeName key: String) throws {
