@@ -47,7 +47,7 @@ extension Call {
     if isJSON {
       try console.print(survey.json(facts))
     } else {
-      try console.print(survey.text(facts, at: now, style: console.style))
+      try console.print(survey.text(facts, at: now, style: console.style, width: console.width))
       if fixtureCopy == nil { suggestAfterInfo(survey) }
     }
     return .fine
@@ -92,7 +92,9 @@ extension DirectorySurvey {
   }
 
   /// Returns the lines for people.
-  func text(_ facts: DirectoryFacts, at now: Timestamp, style: TextStyle) -> String {
+  func text(
+    _ facts: DirectoryFacts, at now: Timestamp, style: TextStyle, width: Int?
+  ) -> String {
     var lines = [
       ("directory", Array(facts.directory.utf8).escapedForDisplay),
       ("entries", entryCount.grouped),
@@ -115,8 +117,14 @@ extension DirectorySurvey {
     if temporaryCount > 0 { lines.append(("unfinished", temporaryCount.counted("write"))) }
     if foreignCount > 0 { lines.append(("foreign", "\(foreignCount.grouped), left alone")) }
     lines += facts.ground.lines
-    let width = lines.map(\.0.count).max() ?? 0
-    return lines.map { style.bold($0.0.padded(toWidth: width + 2)) + $0.1 + "\n" }.joined()
+    let indent = (lines.map(\.0.count).max() ?? 0) + 2
+    return lines.map { label, content in
+      let room = width.map { max(20, $0 - indent) } ?? .max
+      // The path stays whole, because a path that is broken at a space cannot be copied.
+      let parts = label == "directory" ? [content] : content.wrapped(toWidth: room)
+      let text = parts.joined(separator: "\n" + String(repeating: " ", count: indent))
+      return style.bold(label.padded(toWidth: indent)) + text + "\n"
+    }.joined()
   }
 
   private static func size(_ byteCount: Int) -> String {
