@@ -13,8 +13,9 @@ extension Verb {
       alone; larder list --unused shows them.
       """,
       """
-      In a cache that evicts, the oldest use is about how long an entry stays that is not used. \
-      Whether a larger limit would help, larder top shows while the cache is in use.
+      In a cache that evicts, the oldest use is about how long an entry stays that is not used. No \
+      file says what was evicted before, so whether a larger limit would help, only larder top \
+      shows, which looks on while the cache is in use.
       """,
     ],
     run: { call throws(Failure) in try call.readingFixture().info() })
@@ -108,7 +109,11 @@ extension DirectorySurvey {
     if let oldestAccess {
       let time = min(oldestAccess, now).relativeText(at: now)
       let rest = expiredCount > 0 ? " after the expired" : ""
-      lines.append(("oldest use", "\(time), of what a limit evicts next\(rest)"))
+      // What was evicted before is not known here. A fixture has no limit.
+      let pointer =
+        facts.clock.isEmpty
+        ? "; whether a larger limit would help, larder top DIR shows while the cache is in use" : ""
+      lines.append(("oldest use", "\(time), of what a limit evicts next\(rest)\(pointer)"))
     }
     if let newestAccess {
       lines.append(("newest use", min(newestAccess, now).relativeText(at: now)))
