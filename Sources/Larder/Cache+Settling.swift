@@ -43,30 +43,31 @@ extension Cache {
     }
   }
 
-  /// Applies a load's result, and returns the value for its callers.
+  /// Applies a load's result, and returns the value for its callers and whether a file has it now.
   ///
   /// - Throws: `CacheError` with `.callerFailed` for `.notModified` without a previous value.
   func settle(
     _ loaded: Loaded<Value>, of request: LoadRequest, _ previous: PreviousValue?,
     _ flight: FlightID
-  ) async throws(CacheError) -> Value {
+  ) async throws(CacheError) -> (Value, isPublished: Bool) {
     switch loaded {
     case .value(let value, let expiration, let data):
-      await settling(inMemory: request.options.isMemoryOnly) { () throws(CacheError) in
+      let isPublished = await settling(inMemory: request.options.isMemoryOnly) {
+        () throws(CacheError) in
         try self.keep(value, expiration, data, of: request, flight)
       }
-      return value
+      return (value, isPublished)
     case .notModified(let expiration):
       guard let previous else { throw Self.nothingToKeep }
-      await settling { () throws(CacheError) in
+      let isPublished = await settling { () throws(CacheError) in
         try self.renew(previous, expiration, of: request, flight)
       }
-      return previous.cached.value
+      return (previous.cached.value, isPublished)
     case .notKept(let value, let keepsPrevious):
       if !keepsPrevious {
-        await settling { () throws(CacheError) in try self.discard(request.key, flight) }
+        _ = await settling { () throws(CacheError) in try self.discard(request.key, flight) }
       }
-      return value
+      return (value, false)
     }
   }
 
@@ -81,33 +82,34 @@ extension Cache {
   /// has the value already.
   ///
   /// - Parameter isInMemory: Whether the step can be done in a cache that only reads.
+  /// - Returns: What the step returns; false if it failed.
   private func settling(
-    inMemory isInMemory: Bool = false, _ step: @escaping @Sendable () throws(CacheError) -> Void
-  ) async {
-    guard !disk.engine.isReadOnly || isInMemory else { return }
+    inMemory isInMemory: Bool = false, _ step: @escaping @Sendable () throws(CacheError) -> Bool
+  ) async -> Bool {
+    guard !disk.engine.isReadOnly || isInMemory else { return false }
     do throws(CacheError) {
       let observers = disk.engine.observers
-      try await disk.executor.run("store") { () throws(CacheError) in
+      return try await disk.executor.run("store") { () throws(CacheError) in
         defer { observers.letGo() }
-        try step()
+        return try step()
       }
     } catch  where error.code == .cancelled {
       // The load was given up, so its value is not wanted.
     } catch {
       flights.count { $0.unstored += 1 }
     }
+    return false
   }
 
-  /// Stores a loaded value in the tiers that take part.
+  /// Stores a loaded value in the tiers that take part, and returns whether a file has it now.
   private func keep(
     _ value: Value, _ expiration: Expiration?, _ extendedData: [UInt8], of request: LoadRequest,
     _ flight: FlightID
-  ) throws(CacheError) {
+  ) throws(CacheError) -> Bool {
     guard request.options.isMemoryOnly else {
-      _ = try store(
+      return try store(
         value, request.key, expiration, extendedData, loadedBy: flight,
-        isKept: !request.options.isDiskOnly)
-      return
+        isKept: !request.options.isDiskOnly) == .stored
     }
     let (byteCount, subject) = (try coder.bytes(of: value).count, disk.subject(request.key))
     let expiry = (expiration ?? disk.configuration.expiration).expiry(at: disk.engine.now)
@@ -121,15 +123,15 @@ extension Cache {
     if disk.followsNeighbours { disk.engine.startWatching() }
     // The events of stores by this process, of which those of the removal would else be a part.
     _ = disk.engine.catchUp()
-    if disk.engine.isReadOnly { return keep() }
-    try discard(request.key, flight, then: keep)
+    if disk.engine.isReadOnly { keep() } else { _ = try discard(request.key, flight, then: keep) }
+    return false
   }
 
   /// Gives the previous value a new expiry in both tiers, without writing its content.
   private func renew(
     _ previous: PreviousValue, _ expiration: Expiration?, of request: LoadRequest,
     _ flight: FlightID
-  ) throws(CacheError) {
+  ) throws(CacheError) -> Bool {
     let isKept = !request.options.isDiskOnly
     var touch = disk.request(request.key, expiration, [])
     let subject = touch.subject
@@ -142,15 +144,15 @@ extension Cache {
       ) { flights.isWanted(flight) && !disk.engine.hasLateEvents(of: subject.name) }
     }
     do throws(CacheError) {
-      if try disk.touch(touch, revives: true, previous.identity) {
-        flights.count { $0.renewed += 1 }
-      }
+      let isRenewed = try disk.touch(touch, revives: true, previous.identity)
+      if isRenewed { flights.count { $0.renewed += 1 } }
+      return isRenewed
     } catch  where error.code == .permissionDenied {
       // Another user's file in a shared group cannot be stamped, but can be replaced.
       // See: man 2 utimensat, EPERM.
-      _ = try store(
+      return try store(
         previous.cached.value, request.key, expiration, previous.cached.extendedData,
-        loadedBy: flight, isKept: isKept)
+        loadedBy: flight, isKept: isKept) == .stored
     }
   }
 
@@ -160,12 +162,12 @@ extension Cache {
   ///   value leaves memory if another process stores one meanwhile.
   private func discard(
     _ key: CacheKey, _ flight: FlightID, then keep: () -> Void = {}
-  ) throws(CacheError) {
+  ) throws(CacheError) -> Bool {
     let subject = disk.subject(key)
     var request = disk.request(key, .expired, [])
     request.origin = ObjectIdentifier(self)
     request.isWanted = { [unowned self] in flights.isWanted(flight) }
-    _ = try disk.engine.remove(
+    return try disk.engine.remove(
       subject.name, subject, onSettled: request.onSettled, of: request
     ) { isFree in
       drop(key)

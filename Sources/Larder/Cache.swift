@@ -65,6 +65,7 @@ public final class Cache<Value: Sendable>: Sendable {
       isOfBytes: coder.isOfBytes)
     disk = try DiskCache(directory: directory, configuration: configuration.disk)
     memory = MemoryCache(configuration.memory(), isOfOneProcess: true)
+    if configuration.singleFlight == .directory { disk.engine.sharesLoads = true }
     // Last, because the observer may be called as soon as it is added.
     disk.engine.observers.add(self)
   }
@@ -198,6 +199,9 @@ public struct CacheConfiguration: Sendable {
   /// The time between two sweeps of memory for expired values that are not read any more; nil for
   /// no sweeps. The default is 120 s.
   public var memorySweepInterval: Duration? = .seconds(120)
+  /// The tasks that share one load of a key, those of this process or of all processes on the
+  /// directory. The default is `.process`.
+  public var singleFlight = SingleFlight.process
   /// The disk tier's settings.
   public var disk = DiskCache.Configuration()
 

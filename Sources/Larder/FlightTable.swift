@@ -206,6 +206,11 @@ struct FlightGraph: Sendable {
     if waits[waiting]?.isEmpty == true { waits[waiting] = nil }
   }
 
+  /// Whether another load waits for a load.
+  ///
+  /// - Complexity: O(w) for w waits between loads.
+  func isNested(_ flight: FlightID) -> Bool { waits.values.contains { $0.values.contains(flight) } }
+
   /// Whether a load is another one, or waits for it directly or through other loads.
   private func reaches(_ goal: FlightID, from start: FlightID) -> Bool {
     var open = [start]

@@ -10,7 +10,7 @@ import LarderDisk
 /// ```
 ///
 /// Options can be joined in a list. Of two durations the longer one holds, and of two extensions
-/// the later in the list.
+/// or single flights the later in the list.
 ///
 /// A call whose options contradict each other, `.memoryOnly` with `.diskOnly` or `.reload` with
 /// `.cacheOnly`, throws `CacheError` with `.invalidArgument`.
@@ -26,6 +26,7 @@ public struct LoadOptions: Sendable, Hashable {
   var reloads = false
   var isCacheOnly = false
   var allowsExpired = false
+  var singleFlight: SingleFlight?
   /// Whether a value in memory answers the call. Kept, because each hit in memory asks for it.
   @usableFromInline
   private(set) var mayAnswerFromMemory = true
@@ -33,6 +34,9 @@ public struct LoadOptions: Sendable, Hashable {
   /// The longest time for a load behind a value that was served expired: after it, the value may
   /// not be served any more. At least 60 s, which is longer than most requests wait for a server.
   var refreshTime: Duration { max(staleWhileRevalidating, .seconds(60)) }
+
+  /// The wish for a single flight; none among processes for a load that they must not share.
+  var sharing: SingleFlight? { isMemoryOnly || reloads ? .process : singleFlight }
 
   /// Creates the default options.
   public init() {}
@@ -86,6 +90,14 @@ extension LoadOptions {
     with { $0.failureLifetime = time }
   }
 
+  /// Shares the load in this way, instead of as configured.
+  ///
+  /// `.directory` has no effect beside `.memoryOnly` and `.reload`: other processes do not find the
+  /// value of the one, and the other must not get one whose load began earlier.
+  public static func singleFlight(_ singleFlight: SingleFlight) -> LoadOptions {
+    with { $0.singleFlight = singleFlight }
+  }
+
   private static func with(_ change: (inout LoadOptions) -> Void) -> LoadOptions {
     var options = LoadOptions()
     change(&options)
@@ -115,6 +127,7 @@ extension LoadOptions: ExpressibleByArrayLiteral {
     reloads = reloads || other.reloads
     isCacheOnly = isCacheOnly || other.isCacheOnly
     allowsExpired = allowsExpired || other.allowsExpired
+    singleFlight = other.singleFlight ?? singleFlight
   }
 
   /// Throws `.invalidArgument` if two options contradict each other.
@@ -130,6 +143,22 @@ extension LoadOptions: ExpressibleByArrayLiteral {
         ? "a call cannot be memoryOnly and diskOnly at once"
         : "a call cannot reload and be cacheOnly")
   }
+}
+
+/// The tasks that share one load of a key.
+public enum SingleFlight: Sendable, Hashable {
+  /// Those that use the same ``Cache`` object.
+  case process
+  /// Those of all processes on the directory, if it is opened with the mode `.shared`: one loads,
+  /// and the others get the value from its file. If the one is killed, the next one loads.
+  ///
+  /// A task loads beside another process if it is a part of another load, if this process has
+  /// changed the key since that process began, for a second after a load that published nothing,
+  /// and after it has waited for 30 s. A loaded value is not written behind.
+  ///
+  /// Needs locks on the file `CACHEDIR.TAG`. Without them each process loads, and
+  /// `DiskStatistics.upkeepFailures` has the reason.
+  case directory
 }
 
 /// An error by which a replacement says that it does not load. No source has failed, so the error
@@ -171,6 +200,8 @@ package protocol LoadReplacement: Sendable {
 /// | `servedStale` | a caller got a value past its expiry, not because of `.allowingExpired` |
 /// | `servedFailures` | a caller got the error of an earlier load |
 /// | `time` | a load ended, by the time from its start |
+/// | `awaited` | a load waited for another process's, by `SingleFlight.directory` |
+/// | `unshared` | a load by `SingleFlight.directory` began although another process might run one |
 ///
 /// A value that was rejected, or came too late, does not count as `unstored`.
 public struct LoadStatistics: Sendable, Hashable {
@@ -194,6 +225,10 @@ public struct LoadStatistics: Sendable, Hashable {
   public internal(set) var servedFailures = 0
   /// The time that all loads took together.
   public internal(set) var time = Duration.zero
+  /// Loads that waited for another process's load, because of `SingleFlight.directory`.
+  public internal(set) var awaited = 0
+  /// Loads that `SingleFlight.directory` did not keep from running beside another process's.
+  public internal(set) var unshared = 0
   /// The hits and misses of the disk tier by looks that `CacheStatistics.hitRate` leaves out; less
   /// the misses that only the memory tier counted.
   var repeatedHits = 0
@@ -217,7 +252,7 @@ extension LoadStatistics: CustomReflectable {
     let counters: KeyValuePairs<String, Any> = [
       "started": started, "succeeded": succeeded, "failed": failed, "unstored": unstored,
       "renewed": renewed, "joined": joined, "servedStale": servedStale,
-      "servedFailures": servedFailures, "time": time,
+      "servedFailures": servedFailures, "time": time, "awaited": awaited, "unshared": unshared,
     ]
     return Mirror(self, children: counters, displayStyle: .struct)
   }

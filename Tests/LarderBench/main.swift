@@ -25,6 +25,7 @@ let usage = """
     cold     values of several sizes read through both tiers while memory does not have them
     pressure a cache under real memory pressure, as it gives memory up and grows again
     await    asynchronous calls beside the synchronous ones
+    loads    loads that several processes share: loads a key, waits, kills, and what they cost
     http     a hit of the HTTP cache beside Cache; and requests at once, for a script
 
   By default digest and replay take seconds, index, stream and behind half a minute, memory, cold,
@@ -62,6 +63,7 @@ do {
   case "behind": try BehindBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "cold": try ColdBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "await": try await AwaitBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "loads": try await LoadsBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "pressure": try PressureBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "http": try HTTPBenchmark.run(arguments: Array(arguments.dropFirst()))
   default: fail(usage, 2)
@@ -75,6 +77,7 @@ do {
   case "front-stress": fail(FrontStressBenchmark.usage, 2)
   case "stream": fail(StreamBenchmark.usage, 2)
   case "await": fail(AwaitBenchmark.usage, 2)
+  case "loads": fail(LoadsBenchmark.usage, 2)
   case "pressure": fail(PressureBenchmark.usage, 2)
   case "http": fail(HTTPBenchmark.usage, 2)
   case "holds": fail(HoldsBenchmark.usage, 2)

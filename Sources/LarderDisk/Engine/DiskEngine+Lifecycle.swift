@@ -129,6 +129,7 @@ extension DiskEngine {
     advance(to: .ended)
     removals.finish()
     JobTimer.own.forget(jobsOf: threads)
+    wakeTurns(looks: true)
     changed.signal()
   }
 }

@@ -26,6 +26,9 @@ package final class DiskEngine: Sendable {
   /// The threads of jobs that wait for those of `threads`: the writing of waiting values and the
   /// end. A thread that runs a job for want of another thread is in the middle of its own.
   let waiting = IOExecutor()
+  /// The turns of loads with those of other processes.
+  let turns = ForkSafeMutex(TurnTable<CheckedContinuation<Bool, Never>>())
+  private let sharingMark = Atomic<Bool>(false)
   let writer: EntryWriter
   package let reader: EntryReader
   package let recency: Recency
@@ -78,6 +81,12 @@ package final class DiskEngine: Sendable {
   }
   /// Reads a clock of the caller's, before a thread takes a name.
   func readOwnClock() { if hasOwnClock { _ = now } }
+
+  /// Whether processes share loads, from the first such load on.
+  package var sharesLoads: Bool {
+    get { sharingMark.load(ordering: .relaxed) }
+    set { sharingMark.store(newValue, ordering: .relaxed) }
+  }
 
   /// Whether other machines may share the directory that is held now.
   var isOnNetwork: Bool { location.isOnNetwork }

@@ -44,6 +44,35 @@ extension FileDescriptor {
   }
 }
 
+// Locks on single bytes, beyond the file's end too. They belong to the open file, as those above.
+extension FileDescriptor {
+  /// Locks a byte without waiting, or unlocks it with nil; returns `false` if another open file
+  /// holds a lock on it. This one gets it twice, and one unlock ends both. Corresponds to
+  /// `fcntl(F_OFD_SETLK)`. See: man 2 fcntl, open file description locks.
+  @discardableResult
+  package func setLock(_ lock: FileLock?, byte: UInt64) throws(Errno) -> Bool {
+    do throws(Errno) {
+      // Both numbers are of linux/fcntl.h, which Glibc's module hides.
+      _ = try byteLock(37, lock.map { $0 == .shared ? F_RDLCK : F_WRLCK } ?? F_UNLCK, byte)
+      return true
+    } catch .wouldBlock {
+      return false
+    }
+  }
+
+  /// Whether another open file holds a lock on a byte. Corresponds to `fcntl(F_OFD_GETLK)`.
+  package func isLocked(byte: UInt64) throws(Errno) -> Bool {
+    try byteLock(36, F_WRLCK, byte) != F_UNLCK
+  }
+
+  private func byteLock(_ command: Int32, _ kind: Int32, _ byte: UInt64) throws(Errno) -> Int32 {
+    var lock = flock(
+      l_type: Int16(kind), l_whence: Int16(SEEK_SET), l_start: off_t(byte), l_len: 1, l_pid: 0)
+    _ = try system(.fcntl, faults) { unsafe fcntl(rawValue, command, &lock) }
+    return Int32(lock.l_type)
+  }
+}
+
 /// A file that stays locked for as long as the object lives.
 package final class LockedFile: Sendable {
   let file: FileDescriptor

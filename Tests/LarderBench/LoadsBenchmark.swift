@@ -1,0 +1,183 @@
+import Glibc
+import Larder
+import LarderSystem
+
+/// Loads that several processes share by `SingleFlight.directory`.
+enum LoadsBenchmark {
+  static let usage = """
+    usage: LarderBench loads [DIR] [--processes N] [--keys N] [--only NAME]
+
+      keys     N processes with 4 tasks each ask for N keys; the origin counts its loads
+      kills    the same, while processes are killed at random
+      latency  from the end of a load to its value in three other processes
+      handover from the kill of a process that loads to the next load
+      waiting  processor time of 10,000 tasks that wait for 1,000 keys
+      cost     a load without another process, beside one that is not shared
+      unkept   from the beginning to the end, in load times, of a value that is never kept
+
+      DIR is made anew and removed; the default is in TMPDIR.
+    """
+
+  private struct Options {
+    var directory = ReplaySubject.temporaryDirectory()
+    var (processes, keys, only) = (8, 1000, String?.none)
+
+    /// Whether a part is to run.
+    func wants(_ name: String) -> Bool { only.map { $0 == name } ?? true }
+  }
+
+  /// Runs the benchmark with the arguments that follow its name.
+  static func run(arguments: [String]) async throws {
+    if arguments.first == "--part" { return try await LoadsPart.run(Array(arguments.dropFirst())) }
+    var (rest, options) = (arguments[...], Options())
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--processes": options.processes = try ByteSize.parse(rest.popFirst())
+      case "--keys": options.keys = try ByteSize.parse(rest.popFirst())
+      case "--only": options.only = rest.popFirst()
+      case _ where argument.hasPrefix("-"): throw UsageError()
+      default: options.directory = argument
+      }
+    }
+    options.directory += "/loads"
+    if options.wants("keys") { try keys(options, kills: false) }
+    if options.wants("kills") { try keys(options, kills: true) }
+    if options.wants("latency") { try latency(options) }
+    if options.wants("handover") { try handover(options) }
+    if options.wants("waiting") { try waiting(options) }
+    if options.wants("cost") { try await cost(options) }
+    if options.wants("unkept") { try unkept(options) }
+    try empty(options)
+  }
+
+  private static func empty(_ options: Options) throws {
+    let cache = try DiskCache(directory: options.directory)
+    try cache.removeAll()
+    try cache.close()
+  }
+
+  private static func child(_ words: [String]) throws -> StressChild {
+    try StressChild(["loads", "--part"] + words)
+  }
+
+  private static func keys(_ options: Options, kills: Bool) throws {
+    try empty(options)
+    let origin = options.directory + "/.origin"
+    unlink(origin)
+    let words = ["keys", options.directory, "\(options.keys)", origin]
+    let start = MonotonicTime.now
+    var children = try (0..<options.processes).map { _ in try child(words) }
+    var (random, killCount) = (SeededRandom(seed: 1), 0)
+    if kills {
+      for _ in 0..<40 {
+        usleep(50_000)
+        let index = Int.random(in: children.indices, using: &random)
+        kill(children[index].process, SIGKILL)
+        _ = children[index].wait()
+        children[index] = try child(words)
+        killCount += 1
+      }
+    }
+    var (awaited, unshared) = (0, 0)
+    for child in children {
+      let figures = (child.readLine() ?? "").split(separator: " ").compactMap { Int($0) }
+      guard figures.count == 2, child.wait() else { fail("a process has failed", 4) }
+      (awaited, unshared) = (awaited + figures[0], unshared + figures[1])
+    }
+    let time = MonotonicTime.now.duration(since: start) / .milliseconds(1)
+    var counts: [Substring: Int] = [:]
+    for key in try LoadsPart.text(of: origin).split(separator: "\n") { counts[key, default: 0] += 1 }
+    let total = counts.values.reduce(0, +)
+    print(
+      kills ? "kills   " : "keys    ", "\(options.processes) processes, \(options.keys) keys,",
+      "\(killCount) kills: loads \(total),", (Double(total) / Double(options.keys)).rounded(to: 4),
+      "a key, most \(counts.values.max() ?? 0); awaited \(awaited), unshared \(unshared);",
+      "\(time.rounded(to: 0)) ms")
+    unlink(origin)
+  }
+
+  private static func latency(_ options: Options) throws {
+    try empty(options)
+    let start = "\(MonotonicTime.now.advanced(by: .seconds(1)).nanoseconds)"
+    let loader = try child(["publish", options.directory, "300", start])
+    let others = try (0..<3).map { _ in try child(["await", options.directory, "300", start]) }
+    var times: [Double] = []
+    for other in others {
+      while let line = other.readLine(), line != "end" { times.append(Double(line) ?? .infinity) }
+    }
+    guard ([loader] + others).allSatisfy({ $0.wait() }) else { fail("a process has failed", 4) }
+    times.sort()
+    let percentiles = [0.5, 0.99, 1].map { times[Int(Double(times.count - 1) * $0)] }
+    print(
+      "latency  of \(times.count): median \(percentiles[0].rounded(to: 3)) ms,",
+      "p99 \(percentiles[1].rounded(to: 3)), most \(percentiles[2].rounded(to: 3))")
+  }
+
+  private static func handover(_ options: Options) throws {
+    try empty(options)
+    var times: [Double] = []
+    for round in 0..<100 {
+      let holder = try child(["hang", options.directory, "h\(round)-", "1"])
+      holder.expect("ready")
+      let next = try child(["next", options.directory, "h\(round)-0"])
+      next.expect("waits")
+      let start = MonotonicTime.now
+      kill(holder.process, SIGKILL)
+      guard let end = Int64(next.readLine() ?? "") else { fail("a process has failed", 4) }
+      times.append(Double(end - start.nanoseconds) / 1e6)
+      _ = (holder.wait(), next.wait())
+    }
+    times.sort()
+    print(
+      "handover of \(times.count): median \(times.median.rounded(to: 2)) ms,",
+      "most \((times.last ?? 0).rounded(to: 2))")
+  }
+
+  private static func waiting(_ options: Options) throws {
+    try empty(options)
+    let holders = try (0..<10).map { number in
+      try child(["hang", options.directory, "w\(number)-", "100"])
+    }
+    for holder in holders { holder.expect("ready") }
+    let waiter = try child(["wait", options.directory])
+    print("waiting  10,000 tasks, 1,000 keys:", waiter.readLine() ?? "failed")
+    for holder in holders { kill(holder.process, SIGKILL) }
+    kill(waiter.process, SIGKILL)
+    for child in holders + [waiter] { _ = child.wait() }
+  }
+
+  private static func cost(_ options: Options) async throws {
+    try empty(options)
+    let cache = try Cache(directory: options.directory, coder: .bytes)
+    let value = [UInt8](repeating: 7, count: 1024)
+    var times: [[Double]] = [[], []]
+    for round in 0..<20 {
+      for (number, flight) in [SingleFlight.process, .directory].enumerated() {
+        let start = ContinuousClock.now
+        for key in 0..<500 {
+          _ = try await cache.value(
+            forKey: "\(round) \(number) \(key)", options: .singleFlight(flight)
+          ) { value }
+        }
+        times[number].append((ContinuousClock.now - start) / .microseconds(500))
+      }
+    }
+    let medians = times.map(\.median)
+    print(
+      "cost     us a load: not shared \(medians[0].rounded(to: 2)),",
+      "shared \(medians[1].rounded(to: 2)), more \((medians[1] - medians[0]).rounded(to: 2))")
+    try await cache.close()
+  }
+
+  private static func unkept(_ options: Options) throws {
+    try empty(options)
+    let start = MonotonicTime.now
+    let children = try (0..<options.processes).map { _ in
+      try child(["unkept", options.directory])
+    }
+    for child in children { child.expect("end") }
+    let time = MonotonicTime.now.duration(since: start) / .milliseconds(500)
+    guard children.allSatisfy({ $0.wait() }) else { fail("a process has failed", 4) }
+    print("unkept   \(options.processes) processes: \(time.rounded(to: 2)) load times")
+  }
+}

@@ -1,0 +1,150 @@
+import Testing
+
+@testable import LarderDisk
+@testable import LarderSystem
+
+/// The turns of a process, tested without locks and tasks. A waiting load is a number.
+struct `The turns of loads` {
+  private var table = TurnTable<Int>()
+  private let now = MonotonicTime(nanoseconds: 1_000_000_000)
+  private var later: MonotonicTime { now.advanced(by: .seconds(1)) }
+
+  /// Lets a load wait that has just asked.
+  private func wait(_ table: inout TurnTable<Int>, for byte: UInt64, _ load: Int) -> Bool {
+    table.wait(for: byte, since: table.wakeCount, load)
+  }
+
+  /// Takes a turn that the kernel grants.
+  private func take(_ table: inout TurnTable<Int>, _ byte: UInt64) {
+    let answer = table.claim(byte)
+    let woken = table.settle(byte, .granted)
+    #expect(answer == .granted && woken == [])
+  }
+
+  @Test func `a byte has one turn, and other bytes do not wait for it`() {
+    var table = table
+    let answers = [2, 2, 4].map { table.claim($0) }
+    #expect(answers == [.granted, .refused, .granted])
+  }
+
+  @Test func `a byte that the kernel refuses is asked for again`() {
+    var table = table
+    _ = table.claim(2)
+    _ = table.settle(2, .refused)
+    let answer = table.claim(2)
+    #expect(answer == .granted)
+  }
+
+  @Test func `the end of a turn wakes those who wait for its byte alone`() {
+    var table = table
+    take(&table, 2)
+    let areWaiting = [(2, 1), (2, 2), (4, 3)].map { wait(&table, for: $0.0, $0.1) }
+    #expect(areWaiting == [true, true, true] && table.isAwaited)
+    let woken = table.end(2, isMarked: false)
+    #expect(woken == [1, 2])
+    let answer = table.claim(2)
+    #expect(answer == .granted)
+    let others = table.wake(nil)
+    #expect(others == [3] && !table.isAwaited)
+  }
+
+  @Test func `a wake between the question and the wait is not lost`() {
+    var table = table
+    let count = table.wakeCount
+    _ = table.wake(2)
+    let isWaiting = table.wait(for: 2, since: count, 1)
+    #expect(!isWaiting && !table.isAwaited)
+  }
+
+  @Test func `who was refused because another load asked does not wait for one that goes alone`() {
+    var table = table
+    _ = table.claim(2)
+    _ = wait(&table, for: 2, 1)
+    let woken = table.settle(2, .alone)
+    #expect(woken == [1])
+  }
+
+  @Test func `two loads that the kernel refuses do not wake each other for ever`() {
+    var table = table
+    _ = wait(&table, for: 2, 1)
+    _ = table.claim(2)
+    let woken = table.settle(2, .refused)
+    #expect(woken == [] && table.isAwaited)
+  }
+
+  @Test func `a marked byte is loaded by all at once until the mark ends`() {
+    var table = table
+    take(&table, 2)
+    _ = table.end(2, isMarked: true)
+    #expect(table.claim(2) == .alone)
+    table.endMark(of: 2)
+    #expect(table.claim(2) == .granted)
+  }
+
+  @Test func `a process takes 128 turns at most, marks included`() {
+    var table = table
+    for number in 0..<128 { take(&table, UInt64(2 * number)) }
+    #expect(table.claim(1000) == .alone && table.claim(2) == .refused)
+    _ = table.end(2, isMarked: true)
+    #expect(table.claim(1000) == .alone)
+    table.endMark(of: 2)
+    #expect(table.claim(1000) == .granted)
+  }
+
+  @Test func `without events 64 bytes are waited for at most`() {
+    var table = table
+    for number in 0..<64 {
+      #expect(table.mayWait(for: UInt64(2 * number), isPolled: true, at: now))
+      _ = wait(&table, for: UInt64(2 * number), number)
+    }
+    #expect(!table.mayWait(for: 1000, isPolled: true, at: now))
+    #expect(table.mayWait(for: 1000, isPolled: false, at: now))
+  }
+
+  @Test func `an overtaken byte is not waited for until its turn is granted or time has passed`() {
+    var table = table
+    _ = wait(&table, for: 2, 1)
+    let woken = table.overtake(2, until: later)
+    #expect(woken == [1])
+    #expect(!table.mayWait(for: 2, isPolled: false, at: now))
+    #expect(table.mayWait(for: 4, isPolled: false, at: now))
+    #expect(table.mayWait(for: 2, isPolled: false, at: later))
+    take(&table, 2)
+    #expect(table.mayWait(for: 2, isPolled: false, at: now))
+  }
+
+  @Test func `when all is overtaken nothing is waited for until time has passed`() {
+    var table = table
+    _ = wait(&table, for: 2, 1)
+    let woken = table.overtake(nil, until: later)
+    #expect(woken == [1])
+    take(&table, 2)
+    #expect(!table.mayWait(for: 2, isPolled: false, at: now))
+    #expect(table.mayWait(for: 2, isPolled: false, at: later))
+  }
+
+  @Test func `more overtaken bytes than locks count as all`() {
+    var table = table
+    for number in 0...128 { _ = table.overtake(UInt64(2 * number), until: later) }
+    #expect(!table.mayWait(for: 9999, isPolled: false, at: now))
+  }
+
+  @Test func `one tick is planned for all, and the pauses grow while some wait`() {
+    var table = table
+    let range = Duration.milliseconds(1)...(.milliseconds(5))
+    var pauses: [Duration?] = []
+    for _ in 0..<5 {
+      _ = wait(&table, for: 2, 1)
+      pauses.append(table.planTick(range))
+      let second = table.planTick(range)
+      #expect(second == nil)
+      let woken = table.tick()
+      #expect(woken == [1])
+    }
+    #expect(pauses == [1, 2, 4, 5, 5].map { .milliseconds($0) })
+    _ = table.planTick(range)
+    _ = table.tick()
+    let first = table.planTick(range)
+    #expect(first == .milliseconds(1))
+  }
+}
