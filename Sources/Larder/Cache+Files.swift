@@ -111,7 +111,7 @@ extension Cache {
     _ key: CacheKey, _ expiration: Expiration?, _ extendedData: [UInt8], _ flight: FlightID,
     _ load: @Sendable (EntryFileWriter) async throws -> Void
   ) async throws -> StoreOutcome {
-    try await inTurn(key, flight, of: fileFlights) {
+    try await inTurn(key, flight, configuration.singleFlight) {
       // The flight before this one may have ended between the miss and now.
       try await findsFile(key) ? .stored : nil
     } load: {

@@ -196,7 +196,9 @@ extension Cache {
   ) async throws -> Value {
     let (key, options) = (request.key, request.options)
     var previous: PreviousValue?
-    return try await inTurn(key, flight, of: flights, options.sharing) {
+    let isOwn = options.isMemoryOnly || options.reloads
+    let wish = isOwn ? .process : options.singleFlight ?? configuration.singleFlight
+    return try await inTurn(key, flight, wish) {
       if request.wantsPrevious {
         previous = try await disk.executor.run(
           "value", reads: true, previousValue(of:isKept:), key, !options.isDiskOnly)
@@ -234,21 +236,16 @@ extension Cache {
 
   /// Looks for a value and, if there is none, loads it; among processes too, if that is wished.
   func inTurn<Result: Sendable>(
-    _ key: CacheKey, _ flight: FlightID, of control: FlightControl<Result>,
-    _ wish: SingleFlight? = nil, look: () async throws -> Result?,
+    _ key: CacheKey, _ flight: FlightID, _ wish: SingleFlight?, look: () async throws -> Result?,
     load: () async throws -> (Result, isPublished: Bool)
   ) async throws -> Result {
-    let isShared = (wish ?? configuration.singleFlight) == .directory
-    guard isShared, disk.configuration.mode == .shared else {
+    guard wish == .directory, disk.configuration.mode == .shared else {
       if let found = try await look() { return found }
       return try await load().0
     }
     return try await disk.inTurn(
-      disk.subject(key).name, mayWait: { !LoadContext.isNested(flight) }, look: look
-    ) {
-      let (result, isPublished) = try await load()
-      return (result, isPublished ? .published : control.isWanted(flight) ? .notKept : .givenUp)
-    } count: { isAlone in
+      disk.subject(key).name, mayWait: { !LoadContext.isNested(flight) }, look: look, load: load
+    ) { isAlone in
       flights.count { if isAlone { $0.unshared += 1 } else { $0.awaited += 1 } }
     }
   }

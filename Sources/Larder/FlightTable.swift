@@ -206,9 +206,7 @@ struct FlightGraph: Sendable {
     if waits[waiting]?.isEmpty == true { waits[waiting] = nil }
   }
 
-  /// Whether another load waits for a load.
-  ///
-  /// - Complexity: O(w) for w waits between loads.
+  /// Whether another load waits for a load. In O(w) for w waits between loads.
   func isNested(_ flight: FlightID) -> Bool { waits.values.contains { $0.values.contains(flight) } }
 
   /// Whether a load is another one, or waits for it directly or through other loads.

@@ -35,9 +35,6 @@ public struct LoadOptions: Sendable, Hashable {
   /// not be served any more. At least 60 s, which is longer than most requests wait for a server.
   var refreshTime: Duration { max(staleWhileRevalidating, .seconds(60)) }
 
-  /// The wish for a single flight; none among processes for a load that they must not share.
-  var sharing: SingleFlight? { isMemoryOnly || reloads ? .process : singleFlight }
-
   /// Creates the default options.
   public init() {}
 }

@@ -28,7 +28,6 @@ package final class DiskEngine: Sendable {
   let waiting = IOExecutor()
   /// The turns of loads with those of other processes.
   let turns = ForkSafeMutex(TurnTable<CheckedContinuation<Bool, Never>>())
-  private let sharingMark = Atomic<Bool>(false)
   let writer: EntryWriter
   package let reader: EntryReader
   package let recency: Recency
@@ -81,12 +80,6 @@ package final class DiskEngine: Sendable {
   }
   /// Reads a clock of the caller's, before a thread takes a name.
   func readOwnClock() { if hasOwnClock { _ = now } }
-
-  /// Whether processes share loads, from the first such load on.
-  package var sharesLoads: Bool {
-    get { sharingMark.load(ordering: .relaxed) }
-    set { sharingMark.store(newValue, ordering: .relaxed) }
-  }
 
   /// Whether other machines may share the directory that is held now.
   var isOnNetwork: Bool { location.isOnNetwork }

@@ -34,12 +34,7 @@ final class LockableTag: Sendable {
   }
 }
 
-/// The end of a turn.
-package enum TurnEnding: Sendable {
-  case published, notKept
-  /// The load was cancelled, or a change in this process came first.
-  case givenUp
-}
+private enum TurnEnding { case published, notKept, cancelled }
 
 /// The turns of a process and its loads that wait, as a value. It is asked before the kernel, which
 /// takes a process for one owner and grants it a byte twice.
@@ -52,20 +47,19 @@ struct TurnTable<Waiter: Sendable>: Sendable {
 
   /// The most locks of a process, because the kernel goes through those of a file one by one.
   static var lockLimit: Int { 128 }
-  /// The most bytes that are waited for without events.
-  static var polledLimit: Int { 64 }
 
   var tag: LockableTag?
   /// The bytes whose turns this process has, or asks the kernel for.
   private var taken: Set<UInt64> = []
   /// Those of which it has locked the next byte.
-  private var marked: Set<UInt64> = []
+  var marked: Set<UInt64> = []
   /// Those that it has changed while another process loads, until when that counts; nil for all.
   private var overtaken: [UInt64?: MonotonicTime] = [:]
   private var waiting: [UInt64: [Waiter]] = [:]
   /// The number of wakes, which shows a load that one came before it waits.
   private(set) var wakeCount = 0
-  private var pause = Duration.zero
+  /// The milliseconds before the last tick.
+  private var pause = 0
   private var isTickPlanned = false
 
   var isAwaited: Bool { !waiting.isEmpty }
@@ -87,7 +81,7 @@ struct TurnTable<Waiter: Sendable>: Sendable {
   /// Whether a load may wait for the turn of another.
   func mayWait(for byte: UInt64, isPolled: Bool, at now: MonotonicTime) -> Bool {
     let isOvertaken = [byte, nil].contains { overtaken[$0].map { now < $0 } == true }
-    return !isOvertaken && !(isPolled && waiting.count >= Self.polledLimit)
+    return !isOvertaken && (!isPolled || waiting.count < 64)
   }
 
   /// Lets a load wait; returns false if there were wakes since it asked.
@@ -111,8 +105,6 @@ struct TurnTable<Waiter: Sendable>: Sendable {
     return wake(byte)
   }
 
-  mutating func endMark(of byte: UInt64) { marked.remove(byte) }
-
   /// Lets no load wait for those that other processes have begun, of one byte or of all.
   mutating func overtake(_ byte: UInt64?, until end: MonotonicTime) -> [Waiter] {
     let byte = overtaken.count < Self.lockLimit ? byte : nil
@@ -122,7 +114,7 @@ struct TurnTable<Waiter: Sendable>: Sendable {
   }
 
   /// Plans the tick that wakes all; returns nil if it is planned. The pause grows while loads wait.
-  mutating func planTick(_ pauses: ClosedRange<Duration>) -> Duration? {
+  mutating func planTick(_ pauses: ClosedRange<Int>) -> Int? {
     if exchange(&isTickPlanned, with: true) { return nil }
     pause = min(max(pause * 2, pauses.lowerBound), pauses.upperBound)
     return pause
@@ -130,7 +122,7 @@ struct TurnTable<Waiter: Sendable>: Sendable {
 
   mutating func tick() -> [Waiter] {
     isTickPlanned = false
-    if !isAwaited { pause = .zero }
+    if !isAwaited { pause = 0 }
     return wake(nil)
   }
 }
@@ -143,10 +135,9 @@ extension DiskCache {
   ///   - count: Called before the first wait and, with true, before a load beside another.
   package func inTurn<Result: Sendable>(
     _ name: EntryName, mayWait: () -> Bool, look: () async throws -> Result?,
-    load: () async throws -> (Result, TurnEnding), count: (_ isAlone: Bool) -> Void
+    load: () async throws -> (Result, isPublished: Bool), count: (_ isAlone: Bool) -> Void
   ) async throws -> Result {
     let (engine, byte) = (engine, LoadTurn.byte(of: name))
-    engine.sharesLoads = true
     if followsNeighbours, !engine.isWatchSettled {
       try await executor.run("value") { engine.startWatching() }
     }
@@ -161,7 +152,7 @@ extension DiskCache {
         engine.turns.withLock({ $0.mayWait(for: byte, isPolled: !engine.hasEvents, at: now) })
       else {
         return try await engine.holding(turn) {
-          if let found = try await look() { return (found, .published) }
+          if let found = try await look() { return (found, true) }
           if turn == nil { count(true) }
           return try await load()
         }
@@ -176,6 +167,9 @@ extension DiskCache {
 }
 
 extension DiskEngine {
+  /// Whether a load was shared by now.
+  package var sharesLoads: Bool { turns.withLock { $0.tag != nil } }
+
   /// Asks for a turn. Without one, the load waits if it is refused, and else loads alone.
   fileprivate func takeTurn(of byte: UInt64) -> (LoadTurn?, isRefused: Bool, wakeCount: Int) {
     var (answer, wakeCount) = turns.withLock { ($0.claim(byte), $0.wakeCount) }
@@ -211,23 +205,21 @@ extension DiskEngine {
       guard turns.withLock({ $0.wait(for: byte, since: wakeCount, waiter) }) else {
         return waiter.resume(returning: true)
       }
-      let pauses =
-        hasEvents ? (20, 1_000) : isOnNetwork ? (1, 250) : (1, 25)
-      let range = Duration.milliseconds(pauses.0)...(.milliseconds(pauses.1))
-      guard let pause = turns.withLock({ $0.planTick(range) }) else { return }
-      runLater(after: pause) { $0.resume($0.turns.withLock { $0.tick() }, looks: false) }
+      let pauses = hasEvents ? 20...1_000 : isOnNetwork ? 1...250 : 1...25
+      guard let pause = turns.withLock({ $0.planTick(pauses) }) else { return }
+      runLater(after: .milliseconds(pause)) { $0.resume($0.turns.withLock { $0.tick() }, looks: false) }
     }
   }
 
   /// Runs a load and ends its turn, also when it is cancelled, because it may hang then.
   fileprivate func holding<Result: Sendable>(
-    _ turn: LoadTurn?, _ load: () async throws -> (Result, TurnEnding)
+    _ turn: LoadTurn?, _ load: () async throws -> (Result, isPublished: Bool)
   ) async throws -> Result {
-    var ending = TurnEnding.notKept
-    defer { end(turn, Task.isCancelled ? .givenUp : ending) }
+    var isPublished = false
+    defer { end(turn, isPublished ? .published : Task.isCancelled ? .cancelled : .notKept) }
     let result: Result
-    (result, ending) = try await withTaskCancellationHandler(operation: load) {
-      end(turn, .givenUp)
+    (result, isPublished) = try await withTaskCancellationHandler(operation: load) {
+      end(turn, .cancelled)
     }
     return result
   }
@@ -250,7 +242,7 @@ extension DiskEngine {
 
   private func endMark(of turn: LoadTurn) {
     upkeep(try turn.tag.file.setLock(nil, byte: turn.byte + 1))
-    turns.withLock { $0.endMark(of: turn.byte) }
+    _ = turns.withLock { $0.marked.remove(turn.byte) }
   }
 
   private func resume(_ waiters: [CheckedContinuation<Bool, Never>], looks: Bool) {
@@ -277,11 +269,7 @@ extension DiskEngine {
   package func overtake(_ name: EntryName?) {
     guard sharesLoads else { return }
     let byte = name.map(LoadTurn.byte)
-    do throws(Errno) {
-      if let byte, try !lockableTag().file.isLocked(byte: byte) { return }
-    } catch {
-      return  // No load waits then.
-    }
+    if let byte, upkeep(try lockableTag().file.isLocked(byte: byte)) != true { return }
     let end = MonotonicTime.now.advanced(by: configuration.longestTurn)
     resume(turns.withLock { $0.overtake(byte, until: end) }, looks: false)
   }

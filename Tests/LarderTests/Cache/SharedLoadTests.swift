@@ -33,7 +33,7 @@ extension `Loads that processes share` {
 
   /// Stops the ticks of a cache, so that nothing but events wakes its loads.
   private func stopTicks(_ cache: Cache<String>) {
-    _ = cache.disk.engine.turns.withLock { $0.planTick(Duration.zero...(.zero)) }
+    _ = cache.disk.engine.turns.withLock { $0.planTick(1...1) }
   }
 
   /// A load that goes on until it is opened, and also if it is cancelled.
