@@ -12,7 +12,7 @@ enum LoadsBenchmark {
       latency  from the end of a load to its value in three other processes
       handover from the kill of a process that loads to the next load
       waiting  processor time of 10,000 tasks that wait for 1,000 keys
-      cost     a load without another process, beside one that is not shared
+      cost     microseconds of a turn without another process, beside the load itself
       unkept   from the beginning to the end, in load times, of a value that is never kept
 
       DIR is made anew and removed; the default is in TMPDIR.
@@ -149,32 +149,34 @@ enum LoadsBenchmark {
   private static func cost(_ options: Options) async throws {
     try empty(options)
     let cache = try Cache(directory: options.directory, coder: .bytes)
-    let value = [UInt8](repeating: 7, count: 1024)
-    var times: [[Double]] = [[], []]
-    for round in 0..<20 {
-      for (number, flight) in [SingleFlight.process, .directory].enumerated() {
-        let start = ContinuousClock.now
-        for key in 0..<500 {
-          _ = try await cache.value(
-            forKey: "\(round) \(number) \(key)", options: .singleFlight(flight)
-          ) { value }
+    let name = cache.disk.subject("key").name
+    var times: [Double] = []
+    for _ in 0..<50 {
+      let start = ContinuousClock.now
+      for _ in 0..<1000 {
+        _ = try await cache.disk.inTurn(name, mayWait: { true }) {
+          Int?.none
+        } load: {
+          (1, true)
+        } count: { _ in
         }
-        times[number].append((ContinuousClock.now - start) / .microseconds(500))
       }
+      times.append((ContinuousClock.now - start) / .microseconds(1000))
     }
-    let medians = times.map(\.median)
     print(
-      "cost     us a load: not shared \(medians[0].rounded(to: 2)),",
-      "shared \(medians[1].rounded(to: 2)), more \((medians[1] - medians[0]).rounded(to: 2))")
+      "cost     us of a turn: median \(times.median.rounded(to: 2)),",
+      "least \((times.min() ?? 0).rounded(to: 2))")
     try await cache.close()
   }
 
   private static func unkept(_ options: Options) throws {
     try empty(options)
-    let start = MonotonicTime.now
     let children = try (0..<options.processes).map { _ in
       try child(["unkept", options.directory])
     }
+    for child in children { child.expect("ready") }
+    let start = MonotonicTime.now
+    for child in children { child.tell("go") }
     for child in children { child.expect("end") }
     let time = MonotonicTime.now.duration(since: start) / .milliseconds(500)
     guard children.allSatisfy({ $0.wait() }) else { fail("a process has failed", 4) }

@@ -12,7 +12,7 @@ enum LoadsPart {
     switch words[0] {
     case "keys": try await keys(cache, Int(words[2]) ?? 0, origin: words[3])
     case "publish": try await publish(cache, Int(words[2]) ?? 0, start: Int64(words[3]) ?? 0)
-    case "await": try await await(cache, Int(words[2]) ?? 0, start: Int64(words[3]) ?? 0)
+    case "await": try await receive(cache, Int(words[2]) ?? 0, start: Int64(words[3]) ?? 0)
     case "hang": try await hang(cache, words[2], Int(words[3]) ?? 0)
     case "next": try await next(cache, words[2])
     case "wait": try await wait(cache)
@@ -72,7 +72,7 @@ enum LoadsPart {
     }
   }
 
-  private static func `await`(_ cache: Cache<[UInt8]>, _ count: Int, start: Int64) async throws {
+  private static func receive(_ cache: Cache<[UInt8]>, _ count: Int, start: Int64) async throws {
     for number in 0..<count {
       try await sleep(until: start + Int64(number) * 40_000_000 + 8_000_000)
       let value = try await cache.value(forKey: "p\(number)") { Array("none".utf8) }
@@ -137,6 +137,8 @@ enum LoadsPart {
   }
 
   private static func unkept(_ cache: Cache<[UInt8]>) async throws {
+    say("ready")
+    _ = readLine()
     _ = try await cache.value(forKey: "unkept") { _ in
       try await Task.sleep(for: .milliseconds(500))
       return .notKept([])

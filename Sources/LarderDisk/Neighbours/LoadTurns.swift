@@ -178,8 +178,10 @@ extension DiskEngine {
     answer = .alone
     do throws(Errno) {
       let tag = try lockableTag()
-      if try !tag.file.isLocked(byte: byte + 1) {
-        answer = try tag.file.setLock(.exclusive, byte: byte) ? .granted : .refused
+      answer = try tag.file.setLock(.exclusive, byte: byte) ? .granted : .refused
+      if answer == .granted, upkeep(try tag.file.isLocked(byte: byte + 1)) == true {
+        upkeep(try tag.file.setLock(nil, byte: byte))
+        answer = .alone
       }
       if answer == .granted { turn = LoadTurn(byte, in: tag) }
     } catch {
