@@ -65,6 +65,7 @@ public final class Cache<Value: Sendable>: Sendable {
       isOfBytes: coder.isOfBytes)
     disk = try DiskCache(directory: directory, configuration: configuration.disk)
     memory = MemoryCache(configuration.memory(), isOfOneProcess: true)
+    if configuration.singleFlight == .directory { disk.engine.shareLoads() }
     // Last, because the observer may be called as soon as it is added.
     disk.engine.observers.add(self)
   }

@@ -167,8 +167,9 @@ extension DiskCache {
 }
 
 extension DiskEngine {
-  /// Whether a load was shared by now.
+  /// Whether loads are shared, from the first on, or from `shareLoads()` on.
   package var sharesLoads: Bool { turns.withLock { $0.tag != nil } }
+  package func shareLoads() { if configuration.mode == .shared { _ = upkeep(try lockableTag()) } }
 
   /// Asks for a turn. Without one, the load waits if it is refused, and else loads alone.
   fileprivate func takeTurn(of byte: UInt64) -> (LoadTurn?, isRefused: Bool, wakeCount: Int) {
