@@ -89,8 +89,7 @@ extension LoadOptions {
 
   /// Shares the load in this way, instead of as configured.
   ///
-  /// `.directory` has no effect beside `.memoryOnly` and `.reload`: other processes do not find the
-  /// value of the one, and the other must not get one whose load began earlier.
+  /// `.directory` has no effect beside `.memoryOnly` and `.reload`.
   public static func singleFlight(_ singleFlight: SingleFlight) -> LoadOptions {
     with { $0.singleFlight = singleFlight }
   }
@@ -149,12 +148,8 @@ public enum SingleFlight: Sendable, Hashable {
   /// Those of all processes on the directory, if it is opened with the mode `.shared`: one loads,
   /// and the others get the value from its file. If the one is killed, the next one loads.
   ///
-  /// A task loads beside another process if it is a part of another load, if this process has
-  /// changed the key since that process began, for a second after a load that published nothing,
-  /// and after it has waited for 30 s. A loaded value is not written behind.
-  ///
-  /// Needs locks on the file `CACHEDIR.TAG`. Without them each process loads, and
-  /// `DiskStatistics.upkeepFailures` has the reason.
+  /// Where locks on `CACHEDIR.TAG` cannot be had, each process loads, and `upkeepFailures` has the
+  /// reason. The guide Sharing a directory says when else one loads beside another.
   case directory
 }
 

@@ -11,7 +11,7 @@ import Synchronization
 /// 2. If it is refused, it waits for an event: of the name, which comes with the value, or of the
 ///    tag, with which a turn ends that brought none. Without events it asks again and again.
 /// 3. The turn ends when the value is published. If none was, the next byte is locked for a second,
-///    and all who find it locked load at once and not one after the other.
+///    in which all load at once.
 final class LoadTurn: Sendable {
   let byte: UInt64
   let tag: LockableTag
@@ -128,11 +128,8 @@ struct TurnTable<Waiter: Sendable>: Sendable {
 }
 
 extension DiskCache {
-  /// Looks for a value and, if there is none, loads it when no other process does so.
-  ///
-  /// - Parameters:
-  ///   - mayWait: Whether the load may wait for another process, asked before each wait.
-  ///   - count: Called before the first wait and, with true, before a load beside another.
+  /// Looks for a value and, if there is none, loads it when no other process does so. `mayWait` is
+  /// asked before each wait. `count` is called before the first one and before a load alone.
   package func inTurn<Result: Sendable>(
     _ name: EntryName, mayWait: () -> Bool, look: () async throws -> Result?,
     load: () async throws -> (Result, isPublished: Bool), count: (_ isAlone: Bool) -> Void
@@ -210,7 +207,7 @@ extension DiskEngine {
       }
       let pauses = hasEvents ? 20...1_000 : isOnNetwork ? 1...250 : 1...25
       guard let pause = turns.withLock({ $0.planTick(pauses) }) else { return }
-      runLater(after: .milliseconds(pause)) { $0.resume($0.turns.withLock { $0.tick() }, looks: false) }
+      runLater(after: .milliseconds(pause)) { $0.resume($0.turns.withLock { $0.tick() }) }
     }
   }
 
@@ -235,7 +232,8 @@ extension DiskEngine {
 
   private func unlock(_ turn: LoadTurn, _ ending: TurnEnding) {
     let (tag, byte) = (turn.tag, turn.byte)
-    let isMarked = ending == .notKept && upkeep(try tag.file.setLock(.shared, byte: byte + 1)) == true
+    let isMarked = ending == .notKept
+    if isMarked { upkeep(try tag.file.setLock(.shared, byte: byte + 1)) }
     upkeep(try tag.file.setLock(nil, byte: byte))
     resume(turns.withLock { $0.end(byte, isMarked: isMarked) }, looks: true)
     // Closing it brings an event to all who watch.
@@ -248,7 +246,7 @@ extension DiskEngine {
     _ = turns.withLock { $0.marked.remove(turn.byte) }
   }
 
-  private func resume(_ waiters: [CheckedContinuation<Bool, Never>], looks: Bool) {
+  private func resume(_ waiters: [CheckedContinuation<Bool, Never>], looks: Bool = false) {
     for waiter in waiters { waiter.resume(returning: looks) }
   }
 
