@@ -113,7 +113,7 @@ extension DiskStatistics: CustomReflectable {
       "bytesRead": bytesRead, "bytesWritten": bytesWritten, "stampsWritten": stampsWritten,
       "stampsDropped": stampsDropped, "lostStores": lostStores, "evictionTime": evictionTime,
       "evictionAge": evictionAge as Any, "moreHitsAtDoubleLimit": moreHitsAtDoubleLimit,
-      "moreHitsAtFourfoldLimit": moreHitsAtFourfoldLimit,
+      "moreHitsAtFourfoldLimit": moreHitsAtFourfoldLimit, "evictionOrder": evictionOrder,
       "promptReads": promptReads, "switchedReads": switchedReads,
       "errors": errors, "upkeepFailures": upkeepFailures, "scan": scan,
       "foreignCount": foreignCount, "isDirectoryUnsafe": isDirectoryUnsafe,

@@ -115,7 +115,7 @@ extension Cache {
     let expiry = (expiration ?? disk.configuration.expiration).expiry(at: disk.engine.now)
     let keep = {
       self.keep(value, subject, byteCount: byteCount, until: expiry, isAlone: true) {
-        self.flights.isWanted(flight) && !self.disk.engine.hasLateEvents(of: subject.name)
+        self.flights.isWanted(flight) && !self.disk.engine.hasLateChanges(of: subject.name)
       }
     }
     // Before the older value is removed, so that a value which another process stores after that
@@ -141,7 +141,10 @@ extension Cache {
       keep(
         previous.cached.value, subject, byteCount: touched.byteCount,
         until: servedUntil(expiry: touched.expiry, lifetime: touched.lifetime)
-      ) { flights.isWanted(flight) && !disk.engine.hasLateEvents(of: subject.name) }
+      ) {
+        flights.isWanted(flight)
+          && !disk.engine.hasLateChanges(of: subject.name, since: touched)
+      }
     }
     do throws(CacheError) {
       let isRenewed = try disk.touch(touch, revives: true, previous.identity)

@@ -130,10 +130,7 @@ extension Cache {
       keep(
         value, subject, byteCount: published.byteCount,
         until: servedUntil(expiry: published.expiry, lifetime: published.lifetime)
-      ) {
-        !disk.engine.hasCleared(since: published)
-          && !disk.engine.hasLateEvents(of: subject.name)
-      }
+      ) { !disk.engine.hasLateChanges(of: subject.name, since: published) }
     }
     let decided = request
     return try disk.engine.countingErrors { () throws(CacheError) in

@@ -204,7 +204,7 @@ extension DiskCache {
     try await executor.run("entries", reads: true, entries(byUse:), byUse)
   }
 
-  /// Returns the keys of all entries whose files record them, the least recently used first.
+  /// Returns the keys that files record; `entries()` has the others too, with a `key` that is nil.
   public func keys() async throws(CacheError) -> [CacheKey] {
     try await executor.run("keys", reads: true, keys)
   }

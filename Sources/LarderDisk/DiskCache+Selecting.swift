@@ -22,11 +22,11 @@ extension DiskCache {
     .sorted { ($0.use, $0.entry.name) < ($1.use, $1.entry.name) }.map(\.entry)
   }
 
-  /// Returns the keys of all entries whose files record them, including expired ones, the least
-  /// recently used first. Does not count as use.
+  /// Returns the keys that files record, those of expired entries included, the least recently used
+  /// first. Does not count as use.
   ///
-  /// Which files record their keys is the choice of the configuration's `recordKeys`. With
-  /// `.always`, all do whose keys have at most 2,000 bytes.
+  /// Entries that record no key are left out, as most URLs' on ext4 are by default (`recordKeys`);
+  /// `entries().count { $0.key == nil }` says how many.
   ///
   /// - Throws: `CacheError`, as `entries(byUse:)` does.
   /// - Complexity: O(n log n); opens every file to learn its key.

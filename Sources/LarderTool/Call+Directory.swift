@@ -146,6 +146,14 @@ extension Call {
     return "name the directory of a cache, such as \(named)"
   }
 
+  /// Returns the remedy for a directory of other things that a verb would take if asked to. One to
+  /// which others may write, such as /tmp, would be refused even then.
+  func adoption(of directory: [UInt8], _ option: String) throws(Failure) -> String {
+    let cache = try open(directory) { $0.mode = .readOnly }
+    return cache.statistics.isDirectoryUnsafe
+      ? "use a directory of your own" : "\(option) takes it"
+  }
+
   /// Whether a path is a cache. What cannot be looked at counts as none.
   private static func isCache(_ path: String) -> Bool {
     do throws(CacheError) {

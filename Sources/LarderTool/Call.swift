@@ -54,14 +54,16 @@ extension Call {
   ///
   /// The suggestion is on stderr, so that text copied from stdout does not contain it.
   func suggest(_ verb: String, _ rest: String = "", _ why: String) {
-    guard console.isTerminal, console.showsProgress, !isJSON else { return }
-    guard let directory = shellDirectory else { return }
+    guard hasPeople, let directory = shellDirectory else { return }
     let command = ["larder", verb, directory, rest].filter { !$0.isEmpty }.joined(separator: " ")
     // The command is shown in full so that it can be pasted; the reason only if there is room.
     let line = "next: \(command)  # \(why)"
     let isShort = line.displayWidth <= console.width ?? .max
     console.talk(console.style.dim(isShort ? line : "next: \(command)") + "\n")
   }
+
+  /// Whether both streams go to a terminal, so that hints are of use.
+  var hasPeople: Bool { console.isTerminal && console.showsProgress && !isJSON }
 
   /// DIR quoted for a shell; nil if it contains characters that are unsafe on a terminal.
   private var shellDirectory: String? {

@@ -49,6 +49,9 @@ enum AwaitBenchmark {
       try roundTrip { number in _ = try? store(disk, number) }
     }
     print("store by another thread, woken by a futex  \(handed.median.rounded(to: 2))")
+    var bare: [Double] = []
+    for _ in 0..<rounds { bare.append(try await bareAwait { _ = try? store(disk, $0) }) }
+    print("store by another thread, awaited in the least way  \(bare.median.rounded(to: 2))")
     print("futex round trip  \(try roundTrip { _ in }.rounded(to: 2))")
     let statistics = disk.statistics
     print("reads here \(statistics.promptReads), on other threads \(statistics.switchedReads)")
@@ -73,6 +76,28 @@ enum AwaitBenchmark {
       for number in 1...count {
         there.signal()
         back.wait(for: number)
+      }
+    }
+  }
+
+  /// Returns the microseconds in which a task waits for the work of another thread, by nothing but
+  /// a continuation, a thread that waits for one and the two wakes.
+  private static func bareAwait(_ work: @escaping @Sendable (Int) -> Void) async throws -> Double {
+    let handed = Mutex<CheckedContinuation<Void, Never>?>(nil)
+    let there = Wakeup()
+    try startThread {
+      for number in 1...count {
+        there.wait(for: number)
+        work(number - 1)
+        handed.withLock { exchange(&$0, with: nil) }?.resume()
+      }
+    }
+    return await time {
+      for _ in 0..<count {
+        await withCheckedContinuation { continuation in
+          handed.withLock { $0 = continuation }
+          there.signal()
+        }
       }
     }
   }

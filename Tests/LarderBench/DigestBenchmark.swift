@@ -3,6 +3,8 @@ import LarderDigest
 
 /// The benchmark of the digests: MD5 on keys of one and two blocks, XXH64 on a mebibyte of content.
 enum DigestBenchmark {
+  static let usage = "usage: LarderBench digest [SAMPLES]"
+
   /// Prints the medians, one a line, in nanoseconds and gigabytes per second.
   ///
   /// - Parameter arguments: The number of samples of each digest, or nothing. The default is 201.

@@ -39,7 +39,37 @@ func fail(_ message: String, _ status: Int32) -> Never {
   exit(status)
 }
 
+/// Returns the usage of a benchmark; the program's if there is none of the name.
+func usage(of benchmark: String?) -> String {
+  switch benchmark {
+  case "replay": ReplayBenchmark.usage
+  case "digest": DigestBenchmark.usage
+  case "index": IndexBenchmark.usage
+  case "memory": MemoryBenchmark.usage
+  case "holds": HoldsBenchmark.usage
+  case "behind", "cold", "disk", "scan", "evict", "open", "table": DiskOptions.usage
+  case "repeat": RepeatBenchmark.usage
+  case "calls": CallsBenchmark.usage
+  case "shell": ShellBenchmark.usage
+  case "stress": StressBenchmark.usage
+  case "crash": CrashBenchmark.usage
+  case "drive": DriveBenchmark.usage
+  case "front-stress": FrontStressBenchmark.usage
+  case "stream": StreamBenchmark.usage
+  case "await": AwaitBenchmark.usage
+  case "loads": LoadsBenchmark.usage
+  case "pressure": PressureBenchmark.usage
+  case "http": HTTPBenchmark.usage
+  default: usage
+  }
+}
+
 let arguments = Array(CommandLine.arguments.dropFirst())
+// Before a benchmark runs, because some would take it for a directory.
+if !Set(["--help", "-h"]).isDisjoint(with: arguments) {
+  print(usage(of: arguments.first))
+  exit(0)
+}
 do {
   switch arguments.first {
   case "replay": try ReplayBenchmark.run(arguments: Array(arguments.dropFirst()))
@@ -69,23 +99,7 @@ do {
   default: fail(usage, 2)
   }
 } catch is UsageError {
-  switch arguments.first {
-  case "repeat": fail(RepeatBenchmark.usage, 2)
-  case "stress": fail(StressBenchmark.usage, 2)
-  case "calls": fail(CallsBenchmark.usage, 2)
-  case "shell": fail(ShellBenchmark.usage, 2)
-  case "front-stress": fail(FrontStressBenchmark.usage, 2)
-  case "stream": fail(StreamBenchmark.usage, 2)
-  case "await": fail(AwaitBenchmark.usage, 2)
-  case "loads": fail(LoadsBenchmark.usage, 2)
-  case "pressure": fail(PressureBenchmark.usage, 2)
-  case "http": fail(HTTPBenchmark.usage, 2)
-  case "holds": fail(HoldsBenchmark.usage, 2)
-  case "behind", "cold", "disk", "scan", "evict", "open", "table": fail(DiskOptions.usage, 2)
-  case "crash": fail(CrashBenchmark.usage, 2)
-  case "drive": fail(DriveBenchmark.usage, 2)
-  default: fail(ReplayBenchmark.usage, 2)
-  }
+  fail(usage(of: arguments.first), 2)
 } catch {
   fail("LarderBench: \(error)", 4)
 }

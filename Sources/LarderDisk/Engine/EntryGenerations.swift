@@ -17,20 +17,20 @@ package final class EntryGenerations: Sendable {
   private static let ongoing: UInt64 = 1
   private static let begun: UInt64 = 1 << 16
 
-  // The counters are one array and not an object each. Reads access them at random, and a thousand
-  // objects would seldom be in the processor's caches.
+  // One array and not an object each, because reads access the counters at random, and a thousand
+  // objects would seldom be in the processor's caches. The last counter is no name's.
   #if LARDER_SCHEDULES
     // Few counters, so that names of a scene share one and a change of all names does not take two
     // thousand points.
-    private let counters = InlineArray<4, Atomic<UInt64>> { _ in Atomic(0) }
+    private let counters = InlineArray<5, Atomic<UInt64>> { _ in Atomic(0) }
   #else
-    private let counters = InlineArray<1024, Atomic<UInt64>> { _ in Atomic(0) }
+    private let counters = InlineArray<1025, Atomic<UInt64>> { _ in Atomic(0) }
   #endif
 
   /// Returns the index of a name's counter: the low bits of the digest. Names that are chosen to
   /// share a counter lose promotions and nothing else.
   private func index(of name: EntryName) -> Int {
-    Int(truncatingIfNeeded: name.shortHash) & (counters.count - 1)
+    Int(truncatingIfNeeded: name.shortHash) & (counters.count - 2)
   }
 
   /// Marks the start of a change.
@@ -74,6 +74,11 @@ package final class EntryGenerations: Sendable {
   func snapshot(of name: EntryName) -> Snapshot? {
     let value = counters[index(of: name)].load(ordering: .acquiring)
     return value & (Self.begun - 1) == 0 ? Snapshot(name: name, value: value) : nil
+  }
+
+  /// Whether a change of every name is going on.
+  var areAllChanging: Bool {
+    counters[counters.count - 1].load(ordering: .acquiring) & (Self.begun - 1) != 0
   }
 
   /// Whether no change of the name has begun since the snapshot. False for nil, which shows that

@@ -151,9 +151,12 @@ extension DiskEngine {
     }
   }
 
-  /// Whether events of a held name wait for the thread that holds it.
-  package func hasLateEvents(of name: EntryName) -> Bool {
-    finds { $0.locks.isMarked(name) }
+  /// Whether memory may not keep a value whose name is held: events of the name wait, or everything
+  /// is being removed, or was since the value was published. A memory tier that asks under its
+  /// lock forgets the value if a removal of everything begins after that.
+  package func hasLateChanges(of name: EntryName, since published: PublishedValue? = nil) -> Bool {
+    generations.areAllChanging || published.map { $0.clearCount != clearCount } == true
+      || finds { $0.locks.isMarked(name) }
   }
 }
 

@@ -64,10 +64,12 @@ extension DiskEngine {
     _ seal: Seal, _ held: borrowing HeldName, since epoch: NameLocks.Epoch
   ) {
     let (name, key) = (request.subject.name, request.subject.key)
+    let check = FileCheck(
+      lifetime: seal.lifetime, keyTag: key.tag, hasData: !seal.extendedData.isEmpty)
+    // With another expiry the file may have been written into since, so a read checks it.
+    let isAsSealed = status.modification.asExpiry == seal.expiry
     let entry = IndexedEntry(
-      name: name, status: status, lastAccess: seal.lastAccess,
-      check: FileCheck(
-        lifetime: seal.lifetime, keyTag: key.tag, hasData: !seal.extendedData.isEmpty))
+      name: name, status: status, lastAccess: seal.lastAccess, check: isAsSealed ? check : nil)
     // Compared after the epoch was read, so that one of the two shows another directory.
     let isInPlace = directory === location.handle
     let publication = withState { [isOnNetwork, measure = configuration.sizeMeasure] state in
@@ -100,8 +102,7 @@ extension DiskEngine {
     of status: FileStatus, in directory: DirectoryHandle, _ request: StoreRequest,
     _ seal: Seal, since clearCount: Int
   ) {
-    // Another process may have given the file an earlier one since. A difference of up to two
-    // seconds is the file system's resolution.
+    // An earlier one was set by another process; two seconds are the file system's resolution.
     let present = status.modification.asExpiry
     let expiry = present.adding(seconds: 2) < seal.expiry ? present : seal.expiry
     request.onChange?(
@@ -115,11 +116,9 @@ extension DiskEngine {
     } else if self.clearCount != clearCount {
       // Not `.entryChanged`, which would supersede loads that began after a removal of everything.
       tell(.filesChanged([request.subject.name]))
-    } else if request.accepted == nil {
+    } else if request.accepted == nil || expiry < seal.expiry {
+      // Of an accepted value the memory tiers were told before, with the later expiry.
       tell(.entryChanged(request.subject), except: request.origin)
-    } else if expiry < seal.expiry {
-      // The memory tiers were told of a later expiry when the value was accepted.
-      tell(.entryChanged(request.subject))
     }
   }
 

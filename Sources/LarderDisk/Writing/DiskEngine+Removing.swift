@@ -182,9 +182,8 @@ extension DiskEngine {
         return (state.beginClearing(), old)
       }
     }
-    // Memory is emptied twice. Before the files are hidden: a reader that misses on the disk must
-    // not find the value in memory. After: a store may have added one in between. Nothing is
-    // promoted meanwhile.
+    // Memory is emptied before the files are hidden: a reader that misses on the disk must not find
+    // the value in memory, which keeps nothing meanwhile. Again after: a load may have begun.
     let hidden = generations.changingAll {
       tell(.cleared)
       defer { tell(.cleared) }
@@ -202,12 +201,6 @@ extension DiskEngine {
 
   /// The number of removals of everything that have begun.
   var clearCount: Int { clearMark.load(ordering: .relaxed) }
-
-  /// Whether a removal of everything has begun since a value was published. A memory tier that asks
-  /// under its lock, and is told that none has, forgets the value when that removal empties it.
-  package func hasCleared(since published: PublishedValue) -> Bool {
-    clearCount != published.clearCount
-  }
 
   private func clear(
     _ first: (RemovalProgress, walk: Int), in handle: DirectoryHandle, _ behind: WriteBehind?

@@ -68,4 +68,8 @@ extension Operand {
   /// The key of one value.
   static let key = Operand(
     role: .key, arity: .one, placeholder: "KEY", help: "The key, taken byte for byte")
+  /// The key of one value, or the name of its file: see `Verb.targetNote`.
+  static let keyOrName = Operand(
+    role: .key, arity: .one, placeholder: "KEY",
+    help: "The key, byte for byte, or the name of the entry's file")
 }

@@ -7,7 +7,7 @@ extension ReportScript {
       const gone = total(overdue) + total(evicted);
       if (!gone) {
         byId("eviction").append(make("p", "", "Nothing: " + bytes(sum) + " are already within "
-          + bytes(data.target) + ", " + of + "."), make("p", "note", due(sum)));
+          + bytes(data.target) + ", " + of + "."), make("p", "note", due(sum) + advice()));
         return;
       }
       const parts = [[total(overdue), 0, "expired"], [total(evicted), 1, data.order],
@@ -18,7 +18,8 @@ extension ReportScript {
             + bytes(total(overdue)) + ", then " : "")
           + plural(evicted.length, "entry") + " of " + bytes(total(evicted))
           + ", the " + data.order + " first. " + bytes(sum - gone) + " would stay."),
-        stack(parts, sum), stackLegend(parts), make("p", "note", due(sum) + lastUse(evicted)));
+        stack(parts, sum), stackLegend(parts),
+        make("p", "note", due(sum) + lastUse(evicted) + advice()));
       const button = make("button", "show", "Show them in the table");
       button.addEventListener("click", () => choose("evicted"));
       byId("eviction").append(button);
@@ -33,9 +34,13 @@ extension ReportScript {
     function lastUse(evicted) {
       const latest = evicted.reduce((time, entry) => Math.max(time, entry[USED]), -Infinity);
       const goesByUse = data.order === "least recently used";
-      return evicted.length
-        ? (goesByUse ? "All that was last used up to " + date(latest) + " would go. " : "")
-        + "Whether a larger limit would help, larder top shows while the cache is in use." : "";
+      return evicted.length && goesByUse
+        ? "All that was last used up to " + date(latest) + " would go. " : "";
+    }
+
+    // No file says what was evicted before.
+    function advice() {
+      return "Whether a larger limit would help, larder top DIR shows while the cache is in use.";
     }
 
     function stack(parts, sum) {

@@ -137,7 +137,9 @@ extension Call {
       }
     case .empty: return
     case .foreign:
-      if !arguments.has(.adopt) { throw .notACache(directory, cure: "--adopt takes it") }
+      if !arguments.has(.adopt) {
+        throw .notACache(directory, cure: try adoption(of: directory, "--adopt"))
+      }
     case nil:
       // The target of a dangling link is not created, as with put.
       guard mayBeMissing, !Failure.isLink(directory) else {

@@ -6,7 +6,7 @@ extension Verb {
     name: "get",
     summary: "Write the value of a key to stdout or a file",
     synonyms: ["read", "cat", "fetch", "show", "load"],
-    operands: [.directory, .key],
+    operands: [.directory, .keyOrName],
     ownOptions: [.output, .dataOnly, .evenExpired, .used] + targetOptions,
     rules: [.jsonNeedsOutput, .nameIsNoKey],
     notes: [

@@ -13,8 +13,9 @@ extension Verb {
       alone; larder list --unused shows them.
       """,
       """
-      In a cache that evicts, the oldest use is about how long an entry stays that is not used. \
-      Whether a larger limit would help, larder top shows while the cache is in use.
+      In a cache that evicts, the oldest use is about how long an entry stays that is not used. No \
+      file says what was evicted before, so whether a larger limit would help, only larder top \
+      shows, which looks on while the cache is in use.
       """,
     ],
     run: { call throws(Failure) in try call.readingFixture().info() })
@@ -47,7 +48,7 @@ extension Call {
     if isJSON {
       try console.print(survey.json(facts))
     } else {
-      try console.print(survey.text(facts, at: now, style: console.style))
+      try console.print(survey.text(facts, at: now, style: console.style, width: console.width))
       if fixtureCopy == nil { suggestAfterInfo(survey) }
     }
     return .fine
@@ -92,7 +93,9 @@ extension DirectorySurvey {
   }
 
   /// Returns the lines for people.
-  func text(_ facts: DirectoryFacts, at now: Timestamp, style: TextStyle) -> String {
+  func text(
+    _ facts: DirectoryFacts, at now: Timestamp, style: TextStyle, width: Int?
+  ) -> String {
     var lines = [
       ("directory", Array(facts.directory.utf8).escapedForDisplay),
       ("entries", entryCount.grouped),
@@ -106,7 +109,11 @@ extension DirectorySurvey {
     if let oldestAccess {
       let time = min(oldestAccess, now).relativeText(at: now)
       let rest = expiredCount > 0 ? " after the expired" : ""
-      lines.append(("oldest use", "\(time), of what a limit evicts next\(rest)"))
+      // What was evicted before is not known here. A fixture has no limit.
+      let pointer =
+        facts.clock.isEmpty
+        ? "; whether a larger limit would help, larder top DIR shows while the cache is in use" : ""
+      lines.append(("oldest use", "\(time), of what a limit evicts next\(rest)\(pointer)"))
     }
     if let newestAccess {
       lines.append(("newest use", min(newestAccess, now).relativeText(at: now)))
@@ -115,8 +122,14 @@ extension DirectorySurvey {
     if temporaryCount > 0 { lines.append(("unfinished", temporaryCount.counted("write"))) }
     if foreignCount > 0 { lines.append(("foreign", "\(foreignCount.grouped), left alone")) }
     lines += facts.ground.lines
-    let width = lines.map(\.0.count).max() ?? 0
-    return lines.map { style.bold($0.0.padded(toWidth: width + 2)) + $0.1 + "\n" }.joined()
+    let indent = (lines.map(\.0.count).max() ?? 0) + 2
+    return lines.map { label, content in
+      let room = width.map { max(20, $0 - indent) } ?? .max
+      // The path stays whole, because a path that is broken at a space cannot be copied.
+      let parts = label == "directory" ? [content] : content.wrapped(toWidth: room)
+      let text = parts.joined(separator: "\n" + String(repeating: " ", count: indent))
+      return style.bold(label.padded(toWidth: indent)) + text + "\n"
+    }.joined()
   }
 
   private static func size(_ byteCount: Int) -> String {

@@ -70,6 +70,7 @@ extension Call {
       try console.print(shown.map(\.name))
     } else {
       try printTable(shown, at: now)
+      sayUnknownKeys(shown)
       if fixtureCopy == nil { suggestAfterList(entries, shown: shown.count, at: now) }
     }
     return .fine
@@ -115,6 +116,7 @@ extension Call {
     writer.beginObject()
     writer.write("schema", 1)
     for member in clockMembers { writer.write(member.name, member.value) }
+    writer.write("unknown_keys", JSONValue(entries.count { $0.key == nil }))
     writer.write(name: "entries")
     writer.beginArray()
     for entry in entries {
@@ -131,6 +133,18 @@ extension Call {
     for entry in entries { table.append(entry.cells(at: now, console.style)) }
     // Collected first, because the width of a column depends on all its rows.
     try console.print(table.lines(width: console.width, style: console.style))
+  }
+
+  /// Tells people what the rows with the end of a key are, where a suggestion may stand too.
+  private func sayUnknownKeys(_ entries: ArraySlice<DiskEntry>) {
+    let count = entries.count { $0.key == nil && $0.keyHint != nil }
+    guard count > 0, hasPeople else { return }
+    let dots = DiskEntry.hint("\u{2026}", console.style)
+    let sentence =
+      "\(dots) is the end of an unrecorded key, in \(count.counted("row")); "
+      + "larder why DIR KEY finds it"
+    let lines = sentence.wrapped(toWidth: console.width ?? .max)
+    console.talk(lines.map { console.style.dim($0) + "\n" }.joined())
   }
 
   private func suggestAfterList(_ entries: [DiskEntry], shown: Int, at now: Timestamp) {

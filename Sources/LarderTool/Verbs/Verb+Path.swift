@@ -6,7 +6,7 @@ extension Verb {
     name: "path",
     summary: "Print the path of a key's file, whether it is there or not",
     synonyms: ["which", "where", "name", "file"],
-    operands: [.directory, .key],
+    operands: [.directory, .keyOrName],
     ownOptions: targetOptions,
     rules: [.nameIsNoKey],
     notes: [targetNote],

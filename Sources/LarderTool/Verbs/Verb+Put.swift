@@ -51,7 +51,8 @@ extension Call {
     // Opened before the directory is examined, because a missing FILE must change nothing.
     let input = try valueInput()
     if !arguments.has(.adopt), try directoryKind().map(mayPut) == false {
-      throw .notACache(arguments.directory, cure: "larder put --adopt takes it")
+      throw .notACache(
+        arguments.directory, cure: try adoption(of: arguments.directory, "larder put --adopt"))
     }
     let cache = try open { $0.setFileExtension(fileExtension) }
     let (outcome, byteCount) = try store(input, data, under: key, in: cache)

@@ -10,7 +10,7 @@ extension Verb {
       .directory,
       Operand(
         role: .key, arity: .oneOrMore, placeholder: "KEY",
-        help: "The keys, taken byte for byte"),
+        help: "The keys, byte for byte, or with --name names"),
     ],
     ownOptions: targetOptions + [.allVariants],
     rules: [.nameIsNoKey, .variantsAreOfKeys],

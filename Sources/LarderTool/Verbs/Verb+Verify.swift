@@ -31,13 +31,13 @@ extension Call {
     var found = try verification(of: cache, repairs: false)
     // Of what a repair removes, nothing can be told afterwards.
     var entries: [String: DiskEntry] = [:]
-    for text in isJSON ? [] : found.damaged {
+    for text in found.damaged {
       guard let name = EntryName(Array(text.utf8)) else { continue }
       entries[text] = try onCache { () throws(CacheError) in try cache.entry(named: name) }
     }
     if repairs, !found.damaged.isEmpty { found = try verification(of: cache, repairs: true) }
     if isJSON {
-      try console.print(found.json(repairs: repairs))
+      try console.print(found.json(repairs: repairs, damaged: entries))
     } else {
       try console.print(found.text(repairs: repairs, style: console.style, damaged: entries))
       if found.damaged.count > found.removal.removed {
@@ -74,10 +74,14 @@ extension Verification {
   }
 
   /// Returns the object for scripts.
-  func json(repairs: Bool) -> JSONValue {
+  ///
+  /// - Parameter entries: What is known of the damaged, by their names.
+  func json(repairs: Bool, damaged entries: [String: DiskEntry]) -> JSONValue {
+    let moved = damaged.filter { entries[$0]?.isMoved ?? false }
     let report: [(String, JSONValue)] = [
       ("checked", JSONValue(checkedCount)), ("unverifiable", JSONValue(unverifiableCount)),
       ("damaged", .array(damaged.map(JSONValue.string))),
+      ("of_another_key", .array(moved.map(JSONValue.string))),
       ("unreadable", .array(unreadable.map(JSONValue.string))),
       ("other_versions", .array(otherVersions.map(JSONValue.string))),
     ]
@@ -93,8 +97,7 @@ extension Verification {
   func text(repairs: Bool, style: TextStyle, damaged entries: [String: DiskEntry]) -> String {
     var text = ""
     for name in damaged {
-      let key = entries[name]?.key
-      let isMoved = key.map { !name.hasPrefix(EntryName($0).description) } ?? false
+      let isMoved = entries[name]?.isMoved ?? false
       text += style.set(isMoved ? "of another key " : "damaged        ", .red) + name
       if let entry = entries[name] {
         text += "  \(ByteCount(Int64(entry.byteCount)))  \(entry.keyText(style))"
@@ -113,5 +116,12 @@ extension Verification {
     text += "\n"
     if repairs { text += RemovalTally(removal).text }
     return text
+  }
+}
+
+extension DiskEntry {
+  /// Whether the file has another name than that of the key which it records.
+  fileprivate var isMoved: Bool {
+    key.map { !name.hasPrefix(EntryName($0).description) } ?? false
   }
 }

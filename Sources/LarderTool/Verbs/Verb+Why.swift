@@ -6,7 +6,7 @@ extension Verb {
     name: "why",
     summary: "Say in a sentence what is there for a key, and why a read finds it or not",
     synonyms: ["explain", "debug", "inspect", "diagnose"],
-    operands: [.directory, .key],
+    operands: [.directory, .keyOrName],
     ownOptions: targetOptions,
     rules: [.nameIsNoKey],
     notes: [

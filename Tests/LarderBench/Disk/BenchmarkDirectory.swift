@@ -53,24 +53,28 @@ struct BenchmarkDirectory {
   // UTIME_OMIT of bits/stat.h, which Glibc's module lacks.
   private static let omitted = (1 << 30) - 2
 
-  /// Creates files that are entries by their names and stamps alone, with the given access times in
+  /// Creates files that are entries by their names and stamps, with the given access times in
   /// seconds.
   ///
-  /// They have no attributes, because creating a million files is not measured and should be fast.
-  func fill(_ names: RawNames, byteCount: Int, accesses: [Int]) {
+  /// Without a name in between, and without attributes if none are given, because creating a
+  /// million files is not measured and should be fast.
+  ///
+  /// - Parameter expiry: In seconds. The default is read as never. Every file system can hold it,
+  ///   whereas SFTP would wrap 2³³ s around to 1970.
+  func fill(
+    _ names: RawNames, byteCount: Int, accesses: [Int], expiry: Int = 1 << 31 - 1,
+    attribute: ((Int) -> [UInt8])? = nil
+  ) {
     let directory = RawCalls.openDirectory(path)
     defer { close(directory) }
     let value = [UInt8](repeating: 7, count: byteCount)
     let flags = O_WRONLY | O_CREAT | O_EXCL
-    // Read as never. Every file system can hold it, whereas SFTP would wrap 2³³ s around to 1970.
-    let never = 1 << 31 - 1
     for index in 0..<names.count {
       let descriptor = unsafe openat(directory, names[index], flags, mode_t(0o600))
       if descriptor < 0 { RawCalls.failed("openat") }
       if byteCount > 0 { _ = unsafe write(descriptor, value, byteCount) }
-      let times = [
-        timespec(tv_sec: accesses[index], tv_nsec: 0), timespec(tv_sec: never, tv_nsec: 0),
-      ]
+      if let attribute { RawCalls.setEntryAttribute(descriptor, attribute(index)) }
+      let times = [accesses[index], expiry].map { timespec(tv_sec: $0, tv_nsec: 0) }
       if unsafe futimens(descriptor, times) != 0 { RawCalls.failed("futimens") }
       close(descriptor)
     }

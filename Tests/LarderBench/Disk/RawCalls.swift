@@ -136,7 +136,7 @@ enum RawCalls {
 
   /// Sets `user.larder`. Ignores filesystems without attributes, as the cache does.
   @inline(__always)
-  private static func setEntryAttribute(_ descriptor: Int32, _ attribute: [UInt8]) {
+  static func setEntryAttribute(_ descriptor: Int32, _ attribute: [UInt8]) {
     let code = unsafe setAttribute(
       descriptor, entryAttributeName, attribute, attribute.count, 0)
     if code != 0 && errno != EOPNOTSUPP { failed("fsetxattr") }

@@ -50,7 +50,7 @@ struct `The size of the house` {
       ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 11_680),
       ("its files", disk.count, 61),
       ("files that declare or extend DiskEngine", try disk.count { try $0.count(engine) > 0 }, 10),
-      ("lines in its blocks", try disk.reduce(0) { try $0 + $1.blockLines(engine) }, 2_225),
+      ("lines in its blocks", try disk.reduce(0) { try $0 + $1.blockLines(engine) }, 2_220),
       ("places that take the state's lock", try sum(#"\bwithState\b"#, in: disk) - 1, 73),
       ("places that unlink", try sum(#"\bhandle\.unlink\("#, in: disk), 0),
       ("functions note…", try sum(#"\bfunc note\w*"#, in: disk), 3),

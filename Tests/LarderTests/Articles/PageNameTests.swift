@@ -19,6 +19,8 @@ struct `A name in the documentation` {
     "when", "linux", "os",
     // Frameworks for servers.
     "addServices", "fileRegion", "getWithTTL",
+    // Types of Foundation, under which the reference lists what LarderFoundation adds.
+    "FoundationEssentials", "URL", "Date",
     "retrieveImage", "onlyFromCache", "fromMemoryCacheOrRefresh", "removeExpiredObjects",
   ]
 
@@ -98,17 +100,35 @@ struct `A name in the documentation` {
     }
   }
 
-  @Test func `of an option is one that the command has`() throws {
-    let sources = try Articles.files(below: "Sources/LarderTool", suffix: ".swift")
-      .map { try Readme.text(of: $0) }.joined()
+  @Test func `of a verb or an option is one that the command has`() throws {
+    var callCount = 0
     for (path, _) in try Self.pages() {
-      for span in Mentions.spans(of: try Readme.text(of: path)) where span.hasPrefix("larder ") {
-        for match in span.matches(of: #/ --([a-z-]+)/#) {
-          let isThere = sources.contains("\"\(match.1)\"") || sources.contains("--\(match.1)")
-          #expect(isThere, "\(path): \(span)")
-        }
+      for code in CommandLines.code(of: try Readme.text(of: path)) {
+        #expect(CommandLines.complaints(about: code) == [], "\(path): \(code)")
+        callCount += code.matches(of: #/\blarder [a-z]+/#).count
       }
     }
+    #expect(callCount > 60)
+  }
+
+  @Test(arguments: [
+    "larder lst DIR", "larder list DIR --unusd", "larder get DIR KEY -x", "larder --versions",
+    "sh\nlarder list DIR --json | jq . | xargs -r larder rm DIR --names", "larder list DIR --used",
+    "console\n$ larder why pages k --expired", "ini\nExecStart=/usr/local/bin/larder expires DIR",
+  ])
+  func `of a verb or an option that there is not is found`(code: String) throws {
+    #expect(CommandLines.complaints(about: code[...]) != [])
+    let page = "# Page\n\n```\(code.contains("\n") ? code : "sh\n\(code)")\n```\n"
+    #expect(CommandLines.code(of: page).flatMap(CommandLines.complaints(about:)) != [])
+  }
+
+  @Test(arguments: [
+    "larder ls DIR -n 5 --sort size", "larder man | man -l -", "larder --version",
+    "sh\nlarder list DIR --json | jq -r '.entries[] | select((.key // \"\") | length)' --argv",
+    "larder record DIR 'a larder lst --none' FILE", "\nMade by larder 0.1.0.", "larder VERB --help",
+  ])
+  func `of a verb or an option that there is is not`(code: String) throws {
+    #expect(CommandLines.complaints(about: code[...]) == [])
   }
 
   // The mistakes that once went unnoticed in the README, and others like them.

@@ -93,6 +93,20 @@ struct `Damaged and odd files` {
     #expect(try scene.names.count == 1)
   }
 
+  @Test func `a file that is written to while its store ends is damaged`() throws {
+    let cache = try scene.open()
+    let write: @Sendable () -> Void = { [scene] in
+      do { try scene.plant([4, 5], named: scene.name("k").text) } catch { Issue.record(error) }
+    }
+    // Before the first look of the store at the file that has the name.
+    scene.faults.plan(
+      .before { [scene] in scene.faults.plan(.before(write), for: .fstat) }, for: .linkat)
+    try cache.store([1, 2, 3], forKey: "k")
+    #expect(scene.faults.struckCount == 2)
+    #expect(try cache.value(forKey: "k") == nil)
+    #expect(cache.statistics.misses == [.damaged: 1])
+  }
+
   @Test(arguments: damages)
   func `storing if absent takes the place of a damaged value`(content: [UInt8]) throws {
     let cache = try scene.open()

@@ -253,6 +253,7 @@ extension `The directory's identity` {
     ("clock", { $0.clock = WallClock { Timestamp(seconds: 1) } }),
     ("recencyGranularity", { $0.recencyGranularity = .zero }),
     ("sharesWithGroup", { $0.sharesWithGroup = true }),
+    ("evictionOrder", { $0.evictionOrder = .leastValuable }),
     ("sweepInterval", { $0.sweepInterval = .seconds(5) }),
     ("requireProof", { $0.requireProof = true }),
     ("writeBehindLimit", { $0.writeBehindLimit = 5 }),

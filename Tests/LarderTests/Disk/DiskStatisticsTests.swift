@@ -183,4 +183,12 @@ struct DiskStatisticsTests {
     #expect(Set(names) == Set(Self.rows.map(\.counter)))
     #expect(names.count > 5)
   }
+
+  @Test func `print shows every public counter`() throws {
+    let source = try Readme.text(of: "Sources/LarderDisk/DiskStatistics.swift")
+    let counters = source.matches(of: #/public internal\(set\) var (\w+)/#).map { String($0.1) }
+    #expect(counters.count > 20)
+    let shown = Mirror(reflecting: DiskStatistics()).children.compactMap(\.label)
+    #expect(shown.sorted() == counters.sorted())
+  }
 }

@@ -271,6 +271,39 @@ extension `A removal of everything` {
     try scene.expectConsistent(cache)
   }
 
+  /// Calls a closure when it is told that everything was removed.
+  private final class Listener: EngineObserver {
+    let onClearing: @Sendable () throws -> Void
+
+    init(_ onClearing: @escaping @Sendable () throws -> Void) { self.onClearing = onClearing }
+
+    func hear(of change: DiskChange) {
+      guard case .cleared = change else { return }
+      do { try onClearing() } catch { Issue.record(error) }
+    }
+  }
+
+  @Test(arguments: [nil, 1 << 20])
+  func `leaves nothing in memory that a read of the disk misses`(writeBehindLimit: Int?) throws {
+    let disk = try scene.open { $0.writeBehindLimit = writeBehindLimit }
+    let (opened, found) = (Shared<Cache<String>?>(nil), Shared<[String?]>([]))
+    // This one is told before memory is emptied, the other one after that.
+    let reader = Listener {
+      guard let cache = opened.value else { return }
+      let missed = try cache.disk.value(forKey: "k") == nil
+      if missed { found.change { $0.append(cache.memory.value(forKey: "k")) } }
+    }
+    disk.engine.observers.add(reader)
+    opened.value = try scene.open(.string) { $0.disk.writeBehindLimit = writeBehindLimit }
+    let writer = Listener { try opened.value?.store("v", forKey: "k") }
+    disk.engine.observers.add(writer)
+    try opened.value?.removeAll()
+    // Everything is hidden when they are told for the second time.
+    #expect(found.value == [nil, nil])
+    opened.value = nil
+    _ = (reader, writer)
+  }
+
   @Test func `makes room for a store that finds the disk full`() throws {
     let cache = try scene.open { $0.sizeLimit = 1 << 20 }
     let gate = Gate()

@@ -55,13 +55,25 @@ struct `What a cache is on` {
     survey.entryCount = 7
     let text = survey.text(
       DirectoryFacts(directory: "/srv", ground: Self.gluster, unusedCount: nil, clock: []),
-      at: Timestamp(seconds: 0), style: TextStyle(usesEscapes: false))
+      at: Timestamp(seconds: 0), style: TextStyle(usesEscapes: false), width: nil)
     let lines = text.split(separator: "\n").filter { $0.hasPrefix("file") || $0.hasPrefix("weak") }
     #expect(
       lines.first == "file system  GlusterFS (fuse.glusterfs), which other machines may share")
     #expect(lines.count == 5)
     #expect(lines.allSatisfy { $0.count <= 100 })
     #expect(text.contains("weaker       opening exclusively is refused"))
+  }
+
+  @Test func `lines for people break at words under their column`() throws {
+    let text = DirectorySurvey().text(
+      DirectoryFacts(
+        directory: "/srv/a b c d e f g h i j k l m n o p", ground: Self.gluster, unusedCount: nil,
+        clock: []),
+      at: Timestamp(seconds: 0), style: TextStyle(usesEscapes: false), width: 40)
+    let lines = text.split(separator: "\n")
+    #expect(lines[0].hasSuffix("/srv/a b c d e f g h i j k l m n o p"))
+    #expect(lines.dropFirst().allSatisfy { $0.count <= 40 })
+    #expect(lines.count { $0.hasPrefix("             ") } >= 3)
   }
 
   @Test func `what the file system gives is told as well`() throws {

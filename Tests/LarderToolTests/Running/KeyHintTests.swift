@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import LarderTool
+
 struct `The end of a key that is not recorded` {
   let scene: Scene
   private let end = "v1/users/1234?full=1"
@@ -14,8 +16,8 @@ struct `The end of a key that is not recorded` {
   /// possible here.
   private func fill(_ end: String) throws -> Bool {
     try scene.put("value", "abc")
-    let attribute = "1 AAAAAAAAAAA 7d #AAAAAAAAAAAAAAAA \(end)"
-    return try scene.shell("setfattr -n user.larder -v '\(attribute)' c/\(name)").status == 0
+    return try scene.setAttribute(
+      ofEntry: name, to: "1 AAAAAAAAAAA 7d #AAAAAAAAAAAAAAAA \(end)")
   }
 
   @Test func `is shown after dots where keys are shown, and is no key`() throws {
@@ -27,6 +29,7 @@ struct `The end of a key that is not recorded` {
     let entry = try #require((json?["entries"] as? [[String: Any]])?.first)
     #expect(entry["key"] is NSNull && entry["key_base64"] == nil)
     #expect(entry["key_hint"] as? String == "\u{2026}\(end)")
+    #expect(json?["unknown_keys"] as? Int == 1)
     let page = try scene.run("report", "c").text
     #expect(page.contains("[\"\(name)\",\"\u{2026}\(end)\","))
     #expect(try scene.runOnTerminal(["list", "c"], columns: 200).text.contains("\u{2026}\(end)"))
@@ -37,6 +40,32 @@ struct `The end of a key that is not recorded` {
       #expect(try scene.run("rm", "c", key).status == 1)
     }
     #expect(try scene.run("why", "c", "abc").text.contains("..." + end))
+  }
+
+  @Test func `is explained below the table on a terminal alone`() throws {
+    let sentence = "is the end of an unrecorded key"
+    try scene.put("value", "known")
+    _ = try scene.shell("printf v > c/00000000000000000000000000000000")
+    // The key of a file made by hand is not known, and no row shows the end of one.
+    #expect(try scene.run("list", "c", "--json").json?["unknown_keys"] as? Int == 1)
+    #expect(try !scene.runOnTerminal(["list", "c"]).text.contains(sentence))
+    guard try fill(end) else { return }
+    let outcome = try scene.runOnTerminal(["list", "c"])
+    #expect(outcome.text.contains("\u{2026} \(sentence), in 1 row; larder why DIR KEY finds it"))
+    #expect(outcome.lines.last?.contains("next: larder ") == true)
+    #expect(
+      try scene.runOnTerminal(["list", "c"], columns: 40).lines.allSatisfy {
+        $0.visibleWidth <= 40 || $0.contains("next: ")
+      })
+    let first = try scene.runOnTerminal(["list", "c", "--sort", "name", "-n", "1"])
+    #expect(!first.text.contains(sentence))
+    for options in [["--plain"], ["--json"], ["--names"]] {
+      #expect(try !scene.runOnTerminal(["list", "c"] + options).text.contains(sentence))
+    }
+    let piped = try scene.run("list", "c")
+    #expect(!piped.talk.contains(sentence) && !piped.text.contains(sentence))
+    let json = try scene.run("list", "c", "--json").json
+    #expect(json?["unknown_keys"] as? Int == 2 && (json?["entries"] as? [Any])?.count == 3)
   }
 
   @Test func `is missed in a copy without attributes`() throws {

@@ -147,6 +147,21 @@ struct `Putting and getting` {
     #expect(try scene.run("put", "g", "k").status == 0)
   }
 
+  @Test(arguments: ["1777", "777", "703"])
+  func `where others may write, the first cure is a directory of one's own`(mode: String) throws {
+    _ = try scene.shell("mkdir c e; echo x > c/other; chmod \(mode) c e")
+    for line in [["put", "c", "k"], ["put", "e", "k"], ["record", "c", "k"]] {
+      let outcome = try scene.run(line)
+      #expect(outcome.talk.contains("; use a directory of your own"), "\(line)")
+      #expect(!outcome.talk.contains("--adopt"), "\(line)")
+      let json = try scene.run(line + ["--json"]).json
+      #expect((json?["cure"] as? String)?.hasPrefix("use a directory of your own") == true)
+    }
+    // What the older cure led to.
+    #expect(try scene.run("put", "c", "k", "--adopt").talk.contains("can write to it"))
+    #expect(try scene.names(in: "c") == ["other"])
+  }
+
   @Test(arguments: ["<&-", "</"])
   func `an input that cannot be read leaves the older value`(input: String) throws {
     try scene.put("old", "k")

@@ -2,6 +2,9 @@ import Foundation
 import LarderTestSupport
 import Testing
 
+@testable import LarderDisk
+@testable import LarderSystem
+
 /// A directory for one test, in which the built command runs. It is removed at the end.
 final class Scene {
   /// The directory to which paths on the command line are relative.
@@ -36,6 +39,18 @@ final class Scene {
   /// Runs a line of the shell in which `$larder` is the command.
   func shell(_ line: String) throws -> Outcome {
     try run("/bin/sh", ["-c", line], input: Data(), environment: [:])
+  }
+
+  /// Sets the attribute of an entry in `c`. False if the file system keeps none.
+  func setAttribute(ofEntry name: String, to text: String) throws -> Bool {
+    let entry = try #require(EntryName(Array(name.utf8)))
+    let handle = try DirectoryHandle.open(path: root.path + "/c", faults: nil)
+    do throws(Errno) {
+      try handle.openForReading(entry.fileName).setAttribute(.entry, to: Array(text.utf8))
+    } catch .notSupported {
+      return false
+    }
+    return true
   }
 
   private func run(

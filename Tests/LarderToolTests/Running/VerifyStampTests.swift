@@ -23,6 +23,7 @@ struct `Verifying and stamping` {
     let text = try scene.run("verify", "c").text
     #expect(text.contains("damaged        \(name)  6 B  abc\n"))
     #expect(try found.json?["damaged"] as? [String] == [name])
+    #expect(try found.json?["of_another_key"] as? [String] == [])
     #expect(try found.json?["checked"] as? Int == 2)
     _ = try scene.shell("cp -a c d")
     let repair = try scene.run("verify", "d", "--repair").text
@@ -44,8 +45,7 @@ struct `Verifying and stamping` {
   }
 
   @Test func `another version of the format is status 3 and never removed`() throws {
-    guard try scene.shell("command -v setfattr").status == 0 else { return }
-    _ = try scene.shell("setfattr -n user.larder -v '2 whatever' c/\(name)")
+    guard try scene.setAttribute(ofEntry: name, to: "2 whatever") else { return }
     #expect(try scene.run("get", "c", "abc").status == 3)
     let outcome = try scene.run("verify", "c", "--repair")
     #expect(outcome.status == 3 && outcome.text.contains("other version  \(name)\n"))
@@ -99,6 +99,8 @@ struct `Verifying and stamping` {
     _ = try scene.shell("cd c; mv \(name) 8ce4b16b22b58894aa86c421e8759df3")
     #expect(try scene.run("why", "c", "8ce4b16b").text.contains("is of another key, 'abc'"))
     #expect(try scene.run("verify", "c").text.contains("of another key "))
+    let moved = try scene.run("verify", "c", "--json").json?["of_another_key"] as? [String]
+    #expect(moved?.count == 1)
     #expect(try scene.run("get", "c", "8ce4b16b").talk.contains("that it is of another key"))
     let outcome = try scene.run("stamp", "c", "8ce4b16b")
     #expect(outcome.status == 1 && outcome.talk.contains("records another key"))

@@ -14,6 +14,14 @@ struct VerbHelpTests {
     }
   }
 
+  @Test func `a KEY that may be a name is not said to be a key alone`() {
+    for (verb, text) in zip(Verb.all, Self.texts) where verb.notes.contains(Verb.targetNote) {
+      let row = text.split(separator: "\n").first { $0.hasPrefix("  KEY  ") }
+      #expect(row?.hasSuffix("  The key, byte for byte, or the name of the entry's file") == true)
+    }
+    #expect(Verb.all.count { $0.notes.contains(Verb.targetNote) } == 3)
+  }
+
   @Test func `rules and the writing of values are explained`() {
     let trim = Verb.trim.helpText(width: 100, style: .plain)
     #expect(trim.contains("Exactly one of --to, --count, --age is needed."))
