@@ -115,15 +115,12 @@ extension Cache {
       // The flight before this one may have ended between the miss and now.
       try await findsFile(key) ? .stored : nil
     } load: {
-      let outcome =
-        if let loadReplacement {
-          try await loadReplacement.loadFile(key, for: self) {
-            try await writeFile(key, expiration, extendedData, flight, load)
-          }
-        } else {
-          try await writeFile(key, expiration, extendedData, flight, load)
-        }
-      return (outcome, outcome == .stored)
+      guard let loadReplacement else {
+        return try await writeFile(key, expiration, extendedData, flight, load)
+      }
+      return try await loadReplacement.loadFile(key, for: self) {
+        try await writeFile(key, expiration, extendedData, flight, load)
+      }
     }
   }
 

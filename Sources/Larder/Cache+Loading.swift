@@ -224,24 +224,28 @@ extension Cache {
           }
         return try await settle(loaded, of: request, previous, flight)
       } catch {
-        if options.failureLifetime > .zero && Self.isOfSource(error) {
-          let now = disk.engine.now
-          flights.keepFailure(
-            error, for: key, of: flight, from: now, until: now.adding(options.failureLifetime))
-        }
+        keepFailure(error, of: request, flight)
         throw error
       }
     }
   }
 
+  /// Keeps the error of a load, if the options say so and the source has failed.
+  private func keepFailure(_ error: any Error, of request: LoadRequest, _ flight: FlightID) {
+    let (now, lifetime) = (disk.engine.now, request.options.failureLifetime)
+    guard lifetime > .zero, Self.isOfSource(error) else { return }
+    flights.keepFailure(
+      error, for: request.key, of: flight, from: now, until: now.adding(lifetime))
+  }
+
   /// Looks for a value and, if there is none, loads it; among processes too, if that is wished.
   func inTurn<Result: Sendable>(
     _ key: CacheKey, _ flight: FlightID, _ wish: SingleFlight?, look: () async throws -> Result?,
-    load: () async throws -> (Result, isPublished: Bool)
+    load: () async throws -> Result
   ) async throws -> Result {
     guard wish == .directory, disk.configuration.mode == .shared else {
       if let found = try await look() { return found }
-      return try await load().0
+      return try await load()
     }
     return try await disk.inTurn(
       disk.subject(key).name, mayWait: { !LoadContext.isNested(flight) }, look: look, load: load

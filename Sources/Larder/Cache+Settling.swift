@@ -43,31 +43,30 @@ extension Cache {
     }
   }
 
-  /// Applies a load's result, and returns the value for its callers and whether a file has it now.
+  /// Applies a load's result, and returns the value for its callers.
   ///
   /// - Throws: `CacheError` with `.callerFailed` for `.notModified` without a previous value.
   func settle(
     _ loaded: Loaded<Value>, of request: LoadRequest, _ previous: PreviousValue?,
     _ flight: FlightID
-  ) async throws(CacheError) -> (Value, isPublished: Bool) {
+  ) async throws(CacheError) -> Value {
     switch loaded {
     case .value(let value, let expiration, let data):
-      let isPublished = await settling(inMemory: request.options.isMemoryOnly) {
-        () throws(CacheError) in
+      await settling(inMemory: request.options.isMemoryOnly) { () throws(CacheError) in
         try self.keep(value, expiration, data, of: request, flight)
       }
-      return (value, isPublished)
+      return value
     case .notModified(let expiration):
       guard let previous else { throw Self.nothingToKeep }
-      let isPublished = await settling { () throws(CacheError) in
+      await settling { () throws(CacheError) in
         try self.renew(previous, expiration, of: request, flight)
       }
-      return (previous.cached.value, isPublished)
+      return previous.cached.value
     case .notKept(let value, let keepsPrevious):
       if !keepsPrevious {
-        _ = await settling { () throws(CacheError) in try self.discard(request.key, flight) }
+        await settling { () throws(CacheError) in try self.discard(request.key, flight) }
       }
-      return (value, false)
+      return value
     }
   }
 
@@ -82,34 +81,33 @@ extension Cache {
   /// has the value already.
   ///
   /// - Parameter isInMemory: Whether the step can be done in a cache that only reads.
-  /// - Returns: What the step returns; false if it failed.
   private func settling(
-    inMemory isInMemory: Bool = false, _ step: @escaping @Sendable () throws(CacheError) -> Bool
-  ) async -> Bool {
-    guard !disk.engine.isReadOnly || isInMemory else { return false }
+    inMemory isInMemory: Bool = false, _ step: @escaping @Sendable () throws(CacheError) -> Void
+  ) async {
+    guard !disk.engine.isReadOnly || isInMemory else { return }
     do throws(CacheError) {
       let observers = disk.engine.observers
-      return try await disk.executor.run("store") { () throws(CacheError) in
+      try await disk.executor.run("store") { () throws(CacheError) in
         defer { observers.letGo() }
-        return try step()
+        try step()
       }
     } catch  where error.code == .cancelled {
       // The load was given up, so its value is not wanted.
     } catch {
       flights.count { $0.unstored += 1 }
     }
-    return false
   }
 
-  /// Stores a loaded value in the tiers that take part, and returns whether a file has it now.
+  /// Stores a loaded value in the tiers that take part.
   private func keep(
     _ value: Value, _ expiration: Expiration?, _ extendedData: [UInt8], of request: LoadRequest,
     _ flight: FlightID
-  ) throws(CacheError) -> Bool {
+  ) throws(CacheError) {
     guard request.options.isMemoryOnly else {
-      return try store(
+      _ = try store(
         value, request.key, expiration, extendedData, loadedBy: flight,
-        isKept: !request.options.isDiskOnly) == .stored
+        isKept: !request.options.isDiskOnly)
+      return
     }
     let (byteCount, subject) = (try coder.bytes(of: value).count, disk.subject(request.key))
     let expiry = (expiration ?? disk.configuration.expiration).expiry(at: disk.engine.now)
@@ -123,15 +121,15 @@ extension Cache {
     if disk.followsNeighbours { disk.engine.startWatching() }
     // The events of stores by this process, of which those of the removal would else be a part.
     _ = disk.engine.catchUp()
-    if disk.engine.isReadOnly { keep() } else { _ = try discard(request.key, flight, then: keep) }
-    return false
+    if disk.engine.isReadOnly { return keep() }
+    try discard(request.key, flight, then: keep)
   }
 
   /// Gives the previous value a new expiry in both tiers, without writing its content.
   private func renew(
     _ previous: PreviousValue, _ expiration: Expiration?, of request: LoadRequest,
     _ flight: FlightID
-  ) throws(CacheError) -> Bool {
+  ) throws(CacheError) {
     let isKept = !request.options.isDiskOnly
     var touch = disk.request(request.key, expiration, [])
     let subject = touch.subject
@@ -147,15 +145,15 @@ extension Cache {
       }
     }
     do throws(CacheError) {
-      let isRenewed = try disk.touch(touch, revives: true, previous.identity)
-      if isRenewed { flights.count { $0.renewed += 1 } }
-      return isRenewed
+      if try disk.touch(touch, revives: true, previous.identity) {
+        flights.count { $0.renewed += 1 }
+      }
     } catch  where error.code == .permissionDenied {
       // Another user's file in a shared group cannot be stamped, but can be replaced.
       // See: man 2 utimensat, EPERM.
-      return try store(
+      _ = try store(
         previous.cached.value, request.key, expiration, previous.cached.extendedData,
-        loadedBy: flight, isKept: isKept) == .stored
+        loadedBy: flight, isKept: isKept)
     }
   }
 
@@ -165,12 +163,12 @@ extension Cache {
   ///   value leaves memory if another process stores one meanwhile.
   private func discard(
     _ key: CacheKey, _ flight: FlightID, then keep: () -> Void = {}
-  ) throws(CacheError) -> Bool {
+  ) throws(CacheError) {
     let subject = disk.subject(key)
     var request = disk.request(key, .expired, [])
     request.origin = ObjectIdentifier(self)
     request.isWanted = { [unowned self] in flights.isWanted(flight) }
-    return try disk.engine.remove(
+    _ = try disk.engine.remove(
       subject.name, subject, onSettled: request.onSettled, of: request
     ) { isFree in
       drop(key)

@@ -177,8 +177,9 @@ public enum CacheTier: String, Sendable, Hashable {
 public struct CacheConfiguration: Sendable {
   /// The most bytes that the values in memory may take, counted as they are encoded; nil for no
   /// limit. The default is 256 MiB, or a quarter of the machine's memory or of the process's
-  /// cgroup's limit if that is less.
-  public var memoryCostLimit: Int? = min(256 << 20, SystemEnvironment.memoryLimit / 4)
+  /// cgroup's limit if that is less, as the first settings in the process find it.
+  public var memoryCostLimit: Int? = defaultMemoryCostLimit
+  private static let defaultMemoryCostLimit = min(256 << 20, SystemEnvironment.memoryLimit / 4)
   /// The most values in memory. The default is nil, no limit.
   public var memoryCountLimit: Int?
   /// The most bytes of one value in memory, counted as they are encoded. The default is

@@ -181,30 +181,15 @@ package protocol LoadReplacement: Sendable {
 
 /// The counters of a cache's loads, by `value(forKey:orStore:)`, `value(forKey:orRevalidate:)` and
 /// `withFile(forKey:_:orStore:)`.
-///
-/// | counter | goes up when |
-/// |---|---|
-/// | `started` | a load began, for a caller or to refresh what was served expired |
-/// | `succeeded`, `failed` | it ended with a value, or threw; one that was cancelled has failed |
-/// | `unstored` | a loaded value could not be stored: the disk was full, or the coder threw |
-/// | `renewed` | a load said that the previous value is still good, and that got a new expiry |
-/// | `joined` | a caller waited for a load that another had started |
-/// | `servedStale` | a caller got a value past its expiry, not because of `.allowingExpired` |
-/// | `servedFailures` | a caller got the error of an earlier load |
-/// | `time` | a load ended, by the time from its start |
-/// | `awaited` | a load waited for another process's, by `SingleFlight.directory` |
-/// | `unshared` | a load by `SingleFlight.directory` began although another process might run one |
-///
-/// A value that was rejected, or came too late, does not count as `unstored`.
 public struct LoadStatistics: Sendable, Hashable {
-  /// Loads that were started.
+  /// Loads that were started, for a caller or to refresh what was served expired.
   public internal(set) var started = 0
   /// Loads that returned a value.
   public internal(set) var succeeded = 0
   /// Loads that threw, cancelled ones included.
   public internal(set) var failed = 0
-  /// Loaded values that could not be stored; their callers got them all the same. A read-only cache
-  /// does not try to store.
+  /// Loaded values that could not be stored, because the disk was full or the coder threw; their
+  /// callers got them all the same. Those that were rejected or came too late do not count.
   public internal(set) var unstored = 0
   /// Previous values that got a new expiry because a load said `.notModified`.
   public internal(set) var renewed = 0

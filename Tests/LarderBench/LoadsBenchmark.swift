@@ -86,7 +86,8 @@ enum LoadsBenchmark {
     }
     let time = MonotonicTime.now.duration(since: start) / .milliseconds(1)
     var counts: [Substring: Int] = [:]
-    for key in try LoadsPart.text(of: origin).split(separator: "\n") { counts[key, default: 0] += 1 }
+    let loaded = try LoadsPart.text(of: origin).split(separator: "\n")
+    for key in loaded { counts[key, default: 0] += 1 }
     let total = counts.values.reduce(0, +)
     print(
       kills ? "kills   " : "keys    ", "\(options.processes) processes, \(options.keys) keys,",

@@ -3,24 +3,33 @@ import LarderDigest
 import LarderSystem
 import Synchronization
 
-/// The turn of a load among processes: a lock on a byte of the directory's tag, which the kernel
+/// The turn of a load among processes: a lock on two bytes of the directory's tag, which the kernel
 /// ends with the process.
 ///
 /// 1. A load asks the table of its process (`TurnTable`), then the kernel, then looks for the value
 ///    once more. If it has the turn, and there is no value, it loads.
 /// 2. If it is refused, it waits for an event: of the name, which comes with the value, or of the
 ///    tag, with which a turn ends that brought none. Without events it asks again and again.
-/// 3. The turn ends when the value is published. If none was, the next byte is locked for a second,
-///    in which all load at once.
+/// 3. The turn ends when the value is published. If none was, a shared lock on the second byte stays
+///    for a second, in which all load at once.
 final class LoadTurn: Sendable {
+  let name: EntryName
   let byte: UInt64
   let tag: LockableTag
   let isOver = Atomic<Bool>(false)
 
-  init(_ byte: UInt64, in tag: LockableTag) { (self.byte, self.tag) = (byte, tag) }
+  init(_ name: EntryName, _ byte: UInt64, in tag: LockableTag) {
+    (self.name, self.byte, self.tag) = (name, byte, tag)
+  }
 
-  /// Returns the byte of a name, twice 61 bits of its digest. Names with the same share the turn.
-  static func byte(of name: EntryName) -> UInt64 { (name.digest.high &>> 3) * 2 }
+  /// Returns the first byte of a name: twice 61 bits of its digest and extension, by FNV-1a. Names
+  /// with the same share the turn.
+  static func byte(of name: EntryName) -> UInt64 {
+    2
+      * name.fileExtension.bytes.reduce(name.digest.high >> 3) {
+        (($0 ^ UInt64($1)) &* 0x100_0000_01b3) >> 3
+      }
+  }
 }
 
 /// The tag of a directory, open for locks.
@@ -45,58 +54,84 @@ struct TurnTable<Waiter: Sendable>: Sendable {
     case alone
   }
 
-  /// The most locks of a process, because the kernel goes through those of a file one by one.
-  static var lockLimit: Int { 128 }
+  /// The most turns of a process, because the kernel goes through the locks of a file one by one.
+  /// Half as many are the most marks, and loads that wait without events.
+  static var limit: Int { 128 }
 
   var tag: LockableTag?
   /// The bytes whose turns this process has, or asks the kernel for.
   private var taken: Set<UInt64> = []
-  /// Those of which it has locked the next byte.
+  /// Those whose second byte it has locked.
   var marked: Set<UInt64> = []
-  /// Those that it has changed while another process loads, until when that counts; nil for all.
-  private var overtaken: [UInt64?: MonotonicTime] = [:]
+  /// Those that it has changed while another process loads, until when that counts.
+  private var overtaken: [UInt64: MonotonicTime] = [:]
+  /// Until when loads wait for those that were refused.
+  private var bounds: [UInt64: MonotonicTime] = [:]
   private var waiting: [UInt64: [Waiter]] = [:]
-  /// The number of wakes, which shows a load that one came before it waits.
-  private(set) var wakeCount = 0
+  /// The numbers of wakes, each of some bytes, which show a load that one came before it waits.
+  private var wakeCounts = Array(repeating: 0, count: 64)
   /// The milliseconds before the last tick.
   private var pause = 0
   private var isTickPlanned = false
 
   var isAwaited: Bool { !waiting.isEmpty }
+  var mayMark: Bool { marked.count < Self.limit / 2 }
 
   /// Asks for a turn. If it is granted, the kernel is asked, and its answer settled.
   mutating func claim(_ byte: UInt64) -> Answer {
     if taken.contains(byte) { return .refused }
-    guard !marked.contains(byte), taken.count + marked.count < Self.lockLimit else { return .alone }
+    guard !marked.contains(byte), taken.count < Self.limit else { return .alone }
     taken.insert(byte)
     return .granted
   }
 
   /// Takes the kernel's answer, and returns the loads to resume.
   mutating func settle(_ byte: UInt64, _ answer: Answer) -> [Waiter] {
-    if answer == .granted { overtaken[byte] = nil } else { taken.remove(byte) }
+    if answer == .granted {
+      (overtaken[byte], bounds[byte]) = (nil, nil)
+    } else {
+      taken.remove(byte)
+    }
     return answer == .alone ? wake(byte) : []
   }
 
-  /// Whether a load may wait for the turn of another.
-  func mayWait(for byte: UInt64, isPolled: Bool, at now: MonotonicTime) -> Bool {
-    let isOvertaken = [byte, nil].contains { overtaken[$0].map { now < $0 } == true }
-    return !isOvertaken && (!isPolled || waiting.count < 64)
+  /// Whether a load may wait for the turn of another. All that ask within twice the longest wait
+  /// have one bound, so that callers that give up early do not wait for ever for one that hangs.
+  mutating func mayWait(
+    for byte: UInt64, isPolled: Bool, at now: MonotonicTime, atMost longest: Duration
+  ) -> Bool {
+    if let end = overtaken[byte], now < end { return false }
+    if isPolled && waiting.count >= Self.limit / 2 { return false }
+    if bounds.count + overtaken.count >= 1_024 {
+      bounds = bounds.filter { now < $0.value }
+      overtaken = overtaken.filter { now < $0.value }
+    }
+    if let bound = bounds[byte], now < bound.advanced(by: longest) { return now < bound }
+    bounds[byte] = now.advanced(by: longest)
+    return true
   }
+
+  /// Notes that a value was found.
+  mutating func endBound(of byte: UInt64) { bounds[byte] = nil }
 
   /// Lets a load wait; returns false if there were wakes since it asked.
   mutating func wait(for byte: UInt64, since count: Int, _ waiter: Waiter) -> Bool {
-    guard count == wakeCount else { return false }
+    guard count == wakeCount(of: byte) else { return false }
     waiting[byte, default: []].append(waiter)
     return true
   }
 
   /// Wakes the loads that wait for a byte, or all with nil, and returns them.
   mutating func wake(_ byte: UInt64?) -> [Waiter] {
-    wakeCount += 1
-    guard let byte else { return exchange(&waiting, with: [:]).values.flatMap(\.self) }
+    guard let byte else {
+      for place in wakeCounts.indices { wakeCounts[place] += 1 }
+      return exchange(&waiting, with: [:]).values.flatMap(\.self)
+    }
+    wakeCounts[Int(byte / 2 % 64)] += 1
     return waiting.removeValue(forKey: byte) ?? []
   }
+
+  func wakeCount(of byte: UInt64) -> Int { wakeCounts[Int(byte / 2 % 64)] }
 
   /// Ends a turn whose lock has ended.
   mutating func end(_ byte: UInt64, isMarked: Bool) -> [Waiter] {
@@ -105,10 +140,8 @@ struct TurnTable<Waiter: Sendable>: Sendable {
     return wake(byte)
   }
 
-  /// Lets no load wait for those that other processes have begun, of one byte or of all.
-  mutating func overtake(_ byte: UInt64?, until end: MonotonicTime) -> [Waiter] {
-    let byte = overtaken.count < Self.lockLimit ? byte : nil
-    if byte == nil { overtaken = [:] }
+  /// Lets no load wait for that of another process.
+  mutating func overtake(_ byte: UInt64, until end: MonotonicTime) -> [Waiter] {
     overtaken[byte] = end
     return wake(byte)
   }
@@ -132,32 +165,34 @@ extension DiskCache {
   /// asked before each wait. `count` is called before the first one and before a load alone.
   package func inTurn<Result: Sendable>(
     _ name: EntryName, mayWait: () -> Bool, look: () async throws -> Result?,
-    load: () async throws -> (Result, isPublished: Bool), count: (_ isAlone: Bool) -> Void
+    load: () async throws -> Result, count: (_ isAlone: Bool) -> Void
   ) async throws -> Result {
     let (engine, byte) = (engine, LoadTurn.byte(of: name))
-    if followsNeighbours, !engine.isWatchSettled {
-      try await executor.run("value") { engine.startWatching() }
+    if followsNeighbours, engine.watching.advance(to: .planned) {
+      engine.runAside { engine.startWatching() }
     }
-    var (bound, looks) = (MonotonicTime?.none, true)
+    var (wasWoken, waited) = (true, Int?.none)
     while true {
       // A network's lock can take long, and the threads of Swift's pool must not wait.
       let (turn, isRefused, wakeCount) =
         engine.isOnNetwork
-        ? try await executor.run("value") { engine.takeTurn(of: byte) } : engine.takeTurn(of: byte)
-      let now = MonotonicTime.now
-      guard isRefused, mayWait(), bound.map({ now < $0 }) != false,
-        engine.turns.withLock({ $0.mayWait(for: byte, isPolled: !engine.hasEvents, at: now) })
-      else {
+        ? try await executor.run("value") { engine.takeTurn(of: name, byte) }
+        : engine.takeTurn(of: name, byte)
+      guard isRefused, mayWait(), engine.mayWait(for: byte) else {
         return try await engine.holding(turn) {
-          if let found = try await look() { return (found, true) }
+          if let found = try await look() { return found }
           if turn == nil { count(true) }
           return try await load()
         }
       }
-      if looks, let found = try await look() { return found }
-      if bound == nil { count(false) }
-      bound = bound ?? now.advanced(by: engine.configuration.longestTurn)
-      looks = await engine.waitForTurn(of: byte, since: wakeCount)
+      // Not if nothing but the tick has come since the last look.
+      if wasWoken || wakeCount - 1 != waited, let found = try await look() {
+        engine.turns.withLock { $0.endBound(of: byte) }
+        return found
+      }
+      if waited == nil { count(false) }
+      wasWoken = await engine.waitForTurn(of: byte, since: wakeCount)
+      waited = wakeCount
       try Task.checkCancellation()
     }
   }
@@ -169,24 +204,32 @@ extension DiskEngine {
   package func shareLoads() { if configuration.mode == .shared { _ = upkeep(try lockableTag()) } }
 
   /// Asks for a turn. Without one, the load waits if it is refused, and else loads alone.
-  fileprivate func takeTurn(of byte: UInt64) -> (LoadTurn?, isRefused: Bool, wakeCount: Int) {
-    var (answer, wakeCount) = turns.withLock { ($0.claim(byte), $0.wakeCount) }
+  fileprivate func takeTurn(
+    of name: EntryName, _ byte: UInt64
+  ) -> (LoadTurn?, isRefused: Bool, wakeCount: Int) {
+    var (answer, wakeCount) = turns.withLock { ($0.claim(byte), $0.wakeCount(of: byte)) }
     guard answer == .granted else { return (nil, answer == .refused, wakeCount) }
     var turn: LoadTurn?
     answer = .alone
     do throws(Errno) {
       let tag = try lockableTag()
-      answer = try tag.file.setLock(.exclusive, byte: byte) ? .granted : .refused
-      if answer == .granted, upkeep(try tag.file.isLocked(byte: byte + 1)) == true {
-        upkeep(try tag.file.setLock(nil, byte: byte))
-        answer = .alone
+      if try tag.file.setLock(.exclusive, bytes: byte, 2) {
+        (answer, turn) = (.granted, LoadTurn(name, byte, in: tag))
+      } else if try tag.file.firstLock(from: byte + 1, 1)?.isShared != true {
+        answer = .refused
       }
-      if answer == .granted { turn = LoadTurn(byte, in: tag) }
     } catch {
       noteUpkeepFailure(error)
     }
-    resume(turns.withLock { [answer] in $0.settle(byte, answer) }, looks: false)
+    resume(turns.withLock { [answer] in $0.settle(byte, answer) })
     return (turn, answer == .refused, wakeCount)
+  }
+
+  fileprivate func mayWait(for byte: UInt64) -> Bool {
+    let (now, longest) = (MonotonicTime.now, configuration.longestTurn)
+    return turns.withLock { [isPolled = !hasEvents] in
+      $0.mayWait(for: byte, isPolled: isPolled, at: now, atMost: longest)
+    }
   }
 
   /// Returns the directory's tag, opened again if that is another file now.
@@ -213,37 +256,34 @@ extension DiskEngine {
 
   /// Runs a load and ends its turn, also when it is cancelled, because it may hang then.
   fileprivate func holding<Result: Sendable>(
-    _ turn: LoadTurn?, _ load: () async throws -> (Result, isPublished: Bool)
+    _ turn: LoadTurn?, _ load: () async throws -> Result
   ) async throws -> Result {
-    var isPublished = false
-    defer { end(turn, isPublished ? .published : Task.isCancelled ? .cancelled : .notKept) }
-    let result: Result
-    (result, isPublished) = try await withTaskCancellationHandler(operation: load) {
-      end(turn, .cancelled)
-    }
-    return result
+    guard let turn else { return try await load() }
+    defer { end(turn, Task.isCancelled ? .cancelled : .notKept) }
+    return try await withTaskCancellationHandler(operation: load) { end(turn, .cancelled) }
   }
 
-  private func end(_ turn: LoadTurn?, _ ending: TurnEnding) {
-    guard let turn, !turn.isOver.exchange(true, ordering: .relaxed) else { return }
-    if isOnNetwork, threads.submitAside({ self.unlock(turn, ending) }) { return }
-    unlock(turn, ending)
+  private func end(_ turn: LoadTurn, _ ending: TurnEnding) {
+    guard !turn.isOver.exchange(true, ordering: .relaxed) else { return }
+    let known = withState { $0.catalog.index.entry(named: turn.name) }
+    let isPublished = known.map { !reader.trust.hasExpired($0.expiry, at: now) } ?? false
+    let unlock: Job = { self.unlock(turn, isPublished ? .published : ending) }
+    if isOnNetwork { runAside(unlock) } else { unlock() }
   }
 
   private func unlock(_ turn: LoadTurn, _ ending: TurnEnding) {
     let (tag, byte) = (turn.tag, turn.byte)
-    let isMarked = ending == .notKept
-    if isMarked { upkeep(try tag.file.setLock(.shared, byte: byte + 1)) }
-    upkeep(try tag.file.setLock(nil, byte: byte))
+    let isMarked = ending == .notKept && turns.withLock { $0.mayMark }
+    if isMarked { upkeep(try tag.file.setLock(.shared, bytes: byte + 1, 1)) }
+    upkeep(try tag.file.setLock(nil, bytes: byte, isMarked ? 1 : 2))
     resume(turns.withLock { $0.end(byte, isMarked: isMarked) }, looks: true)
-    // Closing it brings an event to all who watch.
+    // Closing it brings an event to all that watch.
     if ending != .published { upkeep(try LockableTag(in: tag.handle)) }
-    if isMarked { runLater(after: .seconds(1)) { $0.endMark(of: turn) } }
-  }
-
-  private func endMark(of turn: LoadTurn) {
-    upkeep(try turn.tag.file.setLock(nil, byte: turn.byte + 1))
-    _ = turns.withLock { $0.marked.remove(turn.byte) }
+    guard isMarked else { return }
+    runLater(after: .seconds(1)) { engine in
+      engine.upkeep(try tag.file.setLock(nil, bytes: byte + 1, 1))
+      _ = engine.turns.withLock { $0.marked.remove(byte) }
+    }
   }
 
   private func resume(_ waiters: [CheckedContinuation<Bool, Never>], looks: Bool = false) {
@@ -257,9 +297,11 @@ extension DiskEngine {
     resume(turns.withLock { table in bytes.flatMap { table.wake($0) } }, looks: true)
     let isOfAny = batch.isIncomplete || batch.concernsDirectory
     guard isOfAny || batch.concernsTag else { return }
-    wakeTurns(looks: isOfAny)
     // The event of a killed process can come before the end of its locks.
-    runLater(after: .milliseconds(20)) { $0.wakeTurns(looks: false) }
+    if turns.withLock({ $0.isAwaited }) {
+      runLater(after: .milliseconds(20)) { $0.wakeTurns(looks: false) }
+    }
+    wakeTurns(looks: isOfAny)
   }
 
   /// Wakes all loads that wait.
@@ -269,9 +311,17 @@ extension DiskEngine {
   /// by this process.
   package func overtake(_ name: EntryName?) {
     guard sharesLoads else { return }
-    let byte = name.map(LoadTurn.byte)
-    if let byte, upkeep(try lockableTag().file.isLocked(byte: byte)) != true { return }
+    let only = name.map(LoadTurn.byte)
+    var (bytes, next) = ([UInt64](), only ?? 0)
+    // A network's server may not answer, and the name is held.
+    if let only, isOnNetwork { bytes = [only] }
+    while bytes.isEmpty || only == nil,
+      let lock = upkeep(try lockableTag().file.firstLock(from: next, only == nil ? 0 : 1)) ?? nil
+    {
+      if !lock.isShared { bytes.append(lock.byte) }
+      next = (lock.byte | 1) + 1
+    }
     let end = MonotonicTime.now.advanced(by: configuration.longestTurn)
-    resume(turns.withLock { $0.overtake(byte, until: end) }, looks: false)
+    resume(turns.withLock { [bytes] table in bytes.flatMap { table.overtake($0, until: end) } })
   }
 }

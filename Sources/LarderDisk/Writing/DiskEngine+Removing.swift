@@ -91,7 +91,6 @@ extension DiskEngine {
     observers.tell(of: removal, held.name)
     let outcome = unlink(held, judged, in: location.handle)
     conclude(held, removal, outcome)
-    if case .chosen = removal { overtake(held.name) }
     return outcome
   }
 

@@ -44,32 +44,43 @@ extension FileDescriptor {
   }
 }
 
-// Locks on single bytes, beyond the file's end too. They belong to the open file, as those above.
+// Locks on bytes, beyond the file's end too. They belong to the open file, as those above.
+// See: man 2 fcntl, open file description locks.
 extension FileDescriptor {
-  /// Locks a byte without waiting, or unlocks it with nil; returns `false` if another open file
-  /// holds a lock on it. This one gets it twice, and one unlock ends both. Corresponds to
-  /// `fcntl(F_OFD_SETLK)`. See: man 2 fcntl, open file description locks.
+  /// Locks bytes without waiting, or unlocks them with nil; returns `false` if another open file
+  /// holds a lock on one. This one gets them twice, and one unlock ends both. Corresponds to
+  /// `fcntl(F_OFD_SETLK)`.
   @discardableResult
-  package func setLock(_ lock: FileLock?, byte: UInt64) throws(Errno) -> Bool {
+  package func setLock(
+    _ lock: FileLock?, bytes start: UInt64, _ count: Int
+  ) throws(Errno) -> Bool {
     do throws(Errno) {
       // Both numbers are of linux/fcntl.h, which Glibc's module hides.
-      _ = try byteLock(37, lock.map { $0 == .shared ? F_RDLCK : F_WRLCK } ?? F_UNLCK, byte)
+      _ = try byteLock(37, lock.map { $0 == .shared ? F_RDLCK : F_WRLCK } ?? F_UNLCK, start, count)
       return true
     } catch .wouldBlock {
       return false
     }
   }
 
-  /// Whether another open file holds a lock on a byte. Corresponds to `fcntl(F_OFD_GETLK)`.
-  package func isLocked(byte: UInt64) throws(Errno) -> Bool {
-    try byteLock(36, F_WRLCK, byte) != F_UNLCK
+  /// Returns the first lock of another open file on so many bytes, with 0 on all from there, by its
+  /// first byte; nil if there is none. Corresponds to `fcntl(F_OFD_GETLK)`.
+  package func firstLock(
+    from start: UInt64, _ count: Int
+  ) throws(Errno) -> (byte: UInt64, isShared: Bool)? {
+    let lock = try byteLock(36, F_WRLCK, start, count)
+    if lock.l_type == F_UNLCK { return nil }
+    return (UInt64(lock.l_start), lock.l_type == F_RDLCK)
   }
 
-  private func byteLock(_ command: Int32, _ kind: Int32, _ byte: UInt64) throws(Errno) -> Int32 {
+  private func byteLock(
+    _ command: Int32, _ kind: Int32, _ start: UInt64, _ count: Int
+  ) throws(Errno) -> flock {
     var lock = flock(
-      l_type: Int16(kind), l_whence: Int16(SEEK_SET), l_start: off_t(byte), l_len: 1, l_pid: 0)
+      l_type: Int16(kind), l_whence: Int16(SEEK_SET), l_start: off_t(start), l_len: off_t(count),
+      l_pid: 0)
     _ = try system(.fcntl, faults) { unsafe fcntl(rawValue, command, &lock) }
-    return Int32(lock.l_type)
+    return lock
   }
 }
 

@@ -28,10 +28,11 @@ extension `Loads that processes share` {
     }
     // The next opener does not find the engine.
     EngineRegistry.remove(cache.disk.engine.location)
+    if cache.disk.followsNeighbours { cache.disk.engine.startWatching() }
     return cache
   }
 
-  /// Stops the ticks of a cache, so that nothing but events wakes its loads.
+  /// Stops the ticks of a cache whose loads do not wait yet, so that only events wake them.
   private func stopTicks(_ cache: Cache<String>) {
     _ = cache.disk.engine.turns.withLock { $0.planTick(1...1) }
   }
@@ -90,8 +91,8 @@ extension `Loads that processes share` {
     let caches = try (0..<3).map { _ in try open() }
     let source = Source("first")
     let first = try await start(caches[0], source)
-    let others = try await [startWaiting(caches[1]), startWaiting(caches[2])]
     caches.forEach(stopTicks)
+    let others = try await [startWaiting(caches[1]), startWaiting(caches[2])]
     source.open()
     #expect(try await first.value == "first")
     for other in others { #expect(try await other.value == "first") }
@@ -108,13 +109,13 @@ extension `Loads that processes share` {
       }
     }
     try await eventually("a load to run") { () async in source.count.value > 0 }
+    stopTicks(b)
     let second = Task {
       try await b.withFile(forKey: "k", { $0.byteCount }) { try await $0.write([1]) }
     }
     try await eventually("a load to wait") { () async in
       b.disk.engine.turns.withLock { $0.isAwaited }
     }
-    stopTicks(b)
     source.open()
     #expect(try await [first.value, second.value] == [5, 5])
     try await a.close()
@@ -124,13 +125,13 @@ extension `Loads that processes share` {
   @Test func `a value and a file of a key in one process are loaded once`() async throws {
     let (cache, source) = (try open(), Source("first"))
     let first = try await start(cache, source)
+    stopTicks(cache)
     let second = Task {
       try await cache.withFile(forKey: "k", { $0.byteCount }) { try await $0.write([1]) }
     }
     try await eventually("a load to wait") { () async in
       cache.disk.engine.turns.withLock { $0.isAwaited }
     }
-    stopTicks(cache)
     source.open()
     #expect(try await first.value == "first")
     #expect(try await second.value == 5)
@@ -210,8 +211,10 @@ extension `Loads that processes share` {
       })
     let byte = LoadTurn.byte(of: b.disk.subject("k").name) + 1
     let file = try LockableTag(in: b.disk.engine.location.handle)
-    #expect(try file.file.isLocked(byte: byte))
-    try await eventually("the mark to end") { () async throws in try !file.file.isLocked(byte: byte) }
+    #expect(try file.file.firstLock(from: byte, 1)?.isShared == true)
+    try await eventually("the mark to end") { () async throws in
+      try file.file.firstLock(from: byte, 1) == nil
+    }
     #expect(try await a.value(forKey: "k") { "value" } == "value")
     #expect(a.statistics.loads.unshared == 0)
     try await a.close()
@@ -222,10 +225,10 @@ extension `Loads that processes share` {
     let caches = try (0..<3).map { _ in try open() }
     let (hanging, next) = (Source("unused"), Source("next"))
     let first = try await start(caches[0], hanging)
+    caches.forEach(stopTicks)
     let others = try await (1...2).asyncMap { number in
       try await startWaiting(caches[number]) { await next.load() }
     }
-    caches.forEach(stopTicks)
     first.cancel()
     await #expect(throws: CancellationError.self) { try await first.value }
     try await eventually("the next load") { () async in next.count.value > 0 }
@@ -254,7 +257,7 @@ extension `Loads that processes share` {
     if child == 0 {
       do {
         let tag = try LockableTag(in: handle)
-        guard try tag.file.setLock(.exclusive, byte: byte) else { _exit(1) }
+        guard try tag.file.setLock(.exclusive, bytes: byte, 2) else { _exit(1) }
         while true { pause() }
       } catch {
         _exit(2)
@@ -262,7 +265,7 @@ extension `Loads that processes share` {
     }
     let tag = try LockableTag(in: handle)
     try await eventually("the child's lock") { () async throws in
-      try tag.file.isLocked(byte: byte)
+      try tag.file.firstLock(from: byte, 1) != nil
     }
     let task = try await startWaiting(cache)
     kill(child, SIGKILL)
@@ -335,7 +338,7 @@ extension `Loads that processes share` {
   }
 
   enum Change: CaseIterable, Sendable {
-    case removal, choice, all, store
+    case removal, choice, variants, all, store
   }
 
   @Test(arguments: Change.allCases)
@@ -344,9 +347,8 @@ extension `Loads that processes share` {
     let first = try await start(a, source)
     switch change {
     case .removal: _ = try await b.remove(forKey: "k")
-    case .choice:
-      try scene.plant([0], named: scene.name("k").text)
-      _ = try await b.removeAll { _ in true }
+    case .choice: _ = try await b.removeAll { _ in true }
+    case .variants: _ = try await b.removeVariants(of: "k")
     case .all: _ = try await b.removeAll()
     case .store: _ = try await b.store("new", forKey: "k", expiration: .seconds(1))
     }
@@ -359,11 +361,23 @@ extension `Loads that processes share` {
     try await b.close()
   }
 
+  @Test func `a process waits for a load that began after it removed everything`() async throws {
+    let (a, b, source) = (try open(), try open(), Source("first"))
+    _ = try await b.removeAll()
+    let first = try await start(a, source)
+    let second = try await startWaiting(b)
+    source.open()
+    #expect(try await [first.value, second.value] == ["first", "first"])
+    #expect(b.statistics.loads.unshared == 0)
+    try await a.close()
+    try await b.close()
+  }
+
   @Test func `a load that waits goes on when this process removes its key`() async throws {
     let (a, b, source) = (try open(), try open(), Source("old"))
     let first = try await start(a, source)
-    let second = try await startWaiting(b)
     stopTicks(b)
+    let second = try await startWaiting(b)
     _ = try await b.remove(forKey: "k")
     #expect(try await second.value == "second")
     source.open()

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import LarderBasics
 @testable import LarderDisk
 @testable import LarderSystem
 
@@ -11,7 +12,7 @@ struct `The turns of loads` {
 
   /// Lets a load wait that has just asked.
   private func wait(_ table: inout TurnTable<Int>, for byte: UInt64, _ load: Int) -> Bool {
-    table.wait(for: byte, since: table.wakeCount, load)
+    table.wait(for: byte, since: table.wakeCount(of: byte), load)
   }
 
   /// Takes a turn that the kernel grants.
@@ -50,7 +51,7 @@ struct `The turns of loads` {
 
   @Test func `a wake between the question and the wait is not lost`() {
     var table = table
-    let count = table.wakeCount
+    let count = table.wakeCount(of: 2)
     _ = table.wake(2)
     let isWaiting = table.wait(for: 2, since: count, 1)
     #expect(!isWaiting && !table.isAwaited)
@@ -81,24 +82,63 @@ struct `The turns of loads` {
     #expect(table.claim(2) == .granted)
   }
 
-  @Test func `a process takes 128 turns at most, marks included`() {
+  @Test func `a process takes 128 turns at most, and leaves 64 marks`() {
     var table = table
     for number in 0..<128 { take(&table, UInt64(2 * number)) }
     #expect(table.claim(1000) == .alone && table.claim(2) == .refused)
-    _ = table.end(2, isMarked: true)
-    #expect(table.claim(1000) == .alone)
-    table.marked.remove(2)
+    for number in 0..<64 {
+      #expect(table.mayMark)
+      _ = table.end(UInt64(2 * number), isMarked: true)
+    }
+    #expect(!table.mayMark)
+    // Marks take no turns away from loads that publish.
     #expect(table.claim(1000) == .granted)
+  }
+
+  /// Whether a load may wait, for ten seconds at most.
+  private func mayWait(
+    _ table: inout TurnTable<Int>, for byte: UInt64, isPolled: Bool = false, at seconds: Int = 0
+  ) -> Bool {
+    let time = now.advanced(by: .seconds(seconds))
+    return table.mayWait(for: byte, isPolled: isPolled, at: time, atMost: .seconds(10))
   }
 
   @Test func `without events 64 bytes are waited for at most`() {
     var table = table
     for number in 0..<64 {
-      #expect(table.mayWait(for: UInt64(2 * number), isPolled: true, at: now))
+      let may = mayWait(&table, for: UInt64(2 * number), isPolled: true)
+      #expect(may)
       _ = wait(&table, for: UInt64(2 * number), number)
     }
-    #expect(!table.mayWait(for: 1000, isPolled: true, at: now))
-    #expect(table.mayWait(for: 1000, isPolled: false, at: now))
+    let (polled, told) = (mayWait(&table, for: 1000, isPolled: true), mayWait(&table, for: 1000))
+    #expect(!polled && told)
+  }
+
+  @Test func `all that wait for a byte have the bound of the first`() {
+    var table = table
+    // Callers that give up after four seconds, and ask again.
+    let answers = [0, 4, 8, 12, 16, 20, 24].map { mayWait(&table, for: 2, at: $0) }
+    #expect(answers == [true, true, true, false, false, true, true])
+    let other = mayWait(&table, for: 4, at: 12)
+    #expect(other)
+  }
+
+  @Test func `a turn or a value that is found ends a bound`() {
+    var table = table
+    _ = mayWait(&table, for: 2)
+    _ = mayWait(&table, for: 4)
+    take(&table, 2)
+    table.endBound(of: 4)
+    let answers = [2, 4].map { mayWait(&table, for: $0, at: 12) }
+    #expect(answers == [true, true])
+  }
+
+  @Test func `a wake of another byte keeps no load from waiting`() {
+    var table = table
+    let count = table.wakeCount(of: 2)
+    _ = table.wake(4)
+    let isWaiting = table.wait(for: 2, since: count, 1)
+    #expect(isWaiting)
   }
 
   @Test func `an overtaken byte is not waited for until its turn is granted or time has passed`() {
@@ -106,27 +146,19 @@ struct `The turns of loads` {
     _ = wait(&table, for: 2, 1)
     let woken = table.overtake(2, until: later)
     #expect(woken == [1])
-    #expect(!table.mayWait(for: 2, isPolled: false, at: now))
-    #expect(table.mayWait(for: 4, isPolled: false, at: now))
-    #expect(table.mayWait(for: 2, isPolled: false, at: later))
+    let answers = [(2, 0), (4, 0), (2, 1)].map { mayWait(&table, for: $0.0, at: $0.1) }
+    #expect(answers == [false, true, true])
+    _ = table.overtake(2, until: later)
     take(&table, 2)
-    #expect(table.mayWait(for: 2, isPolled: false, at: now))
+    let isWaiting = mayWait(&table, for: 2)
+    #expect(isWaiting)
   }
 
-  @Test func `when all is overtaken nothing is waited for until time has passed`() {
-    var table = table
-    _ = wait(&table, for: 2, 1)
-    let woken = table.overtake(nil, until: later)
-    #expect(woken == [1])
-    take(&table, 2)
-    #expect(!table.mayWait(for: 2, isPolled: false, at: now))
-    #expect(table.mayWait(for: 2, isPolled: false, at: later))
-  }
-
-  @Test func `more overtaken bytes than locks count as all`() {
-    var table = table
-    for number in 0...128 { _ = table.overtake(UInt64(2 * number), until: later) }
-    #expect(!table.mayWait(for: 9999, isPolled: false, at: now))
+  @Test func `names with the same digest and another extension have turns of their own`() {
+    let key = CacheKey("key")
+    let extensions = [nil, "json", "jsom", "a"].map { $0.map { FileExtension($0.utf8)! } ?? .none }
+    let bytes = extensions.map { LoadTurn.byte(of: EntryName(key, fileExtension: $0)) }
+    #expect(Set(bytes).count == 4 && bytes.allSatisfy { $0 % 2 == 0 && $0 <= 1 << 62 })
   }
 
   @Test func `one tick is planned for all, and the pauses grow while some wait`() {
