@@ -275,7 +275,10 @@ extension DiskEngine {
     let (tag, byte) = (turn.tag, turn.byte)
     let isMarked = ending == .notKept && turns.withLock { $0.mayMark }
     if isMarked { upkeep(try tag.file.setLock(.shared, bytes: byte + 1, 1)) }
-    upkeep(try tag.file.setLock(nil, bytes: byte, isMarked ? 1 : 2))
+    // Else closing the file ends the lock, once no turn needs it any more.
+    if upkeep(try tag.file.setLock(nil, bytes: byte, isMarked ? 1 : 2)) == nil {
+      _ = turns.withLock { exchange(&$0.tag, with: nil) }
+    }
     resume(turns.withLock { $0.end(byte, isMarked: isMarked) }, looks: true)
     // Closing it brings an event to all that watch.
     if ending != .published { upkeep(try LockableTag(in: tag.handle)) }
