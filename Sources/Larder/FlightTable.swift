@@ -186,7 +186,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
 /// caches, and neither cache alone would see the cycle.
 struct FlightGraph: Sendable {
   /// The loads that a load waits for, by the calls inside it that wait.
-  private var waits: [FlightID: [WaiterID: FlightID]] = [:]
+  private(set) var waits: [FlightID: [WaiterID: FlightID]] = [:]
 
   /// Records that a call inside one load waits for another load.
   ///
@@ -205,9 +205,6 @@ struct FlightGraph: Sendable {
     waits[waiting]?[id] = nil
     if waits[waiting]?.isEmpty == true { waits[waiting] = nil }
   }
-
-  /// Whether another load waits for a load. In O(w) for w waits between loads.
-  func isNested(_ flight: FlightID) -> Bool { waits.values.contains { $0.values.contains(flight) } }
 
   /// Whether a load is another one, or waits for it directly or through other loads.
   private func reaches(_ goal: FlightID, from start: FlightID) -> Bool {

@@ -282,11 +282,12 @@ extension DiskEngine {
     resume(turns.withLock { $0.end(byte, isMarked: isMarked) }, looks: true)
     // Closing it brings an event to all that watch.
     if ending != .published { upkeep(try LockableTag(in: tag.handle)) }
-    guard isMarked else { return }
-    runLater(after: .seconds(1)) { engine in
-      engine.upkeep(try tag.file.setLock(nil, bytes: byte + 1, 1))
-      _ = engine.turns.withLock { $0.marked.remove(byte) }
-    }
+    if isMarked { runLater(after: .seconds(1)) { $0.endMark(of: turn) } }
+  }
+
+  private func endMark(of turn: LoadTurn) {
+    upkeep(try turn.tag.file.setLock(nil, bytes: turn.byte + 1, 1))
+    _ = turns.withLock { $0.marked.remove(turn.byte) }
   }
 
   private func resume(_ waiters: [CheckedContinuation<Bool, Never>], looks: Bool = false) {
