@@ -7,7 +7,7 @@ import Synchronization
 enum LoadsPart {
   static func run(_ words: [String]) async throws {
     var configuration = CacheConfiguration()
-    configuration.singleFlight = .directory
+    configuration.singleFlight = words.last == "alone" ? .process : .directory
     let cache = try Cache(directory: words[1], coder: .bytes, configuration: configuration)
     switch words[0] {
     case "keys": try await keys(cache, Int(words[2]) ?? 0, origin: words[3])
