@@ -6,7 +6,7 @@ import LarderSystem
 enum LoadsBenchmark {
   static let usage = """
     usage: LarderBench loads [DIR] [--other DIR]… [--processes N] [--keys N] [--only NAME]
-                             [--alone]
+                             [--alone] [--load MS]
 
       keys     N processes with 4 tasks each ask for N keys; the origin counts its loads
       kills    the same, while processes are killed at random
@@ -18,13 +18,13 @@ enum LoadsBenchmark {
 
       DIR is made anew and removed; the default is in TMPDIR. Another DIR is the same directory
       through a mount of its own: processes take turns with them, and one on each awaits.
-      --alone lets each process load keys, to compare with.
+      --alone lets each process load keys, to compare with. A load of latency takes 25 ms, or MS.
     """
 
   private struct Options {
     var directory = ReplaySubject.temporaryDirectory()
     var others: [String] = []
-    var (processes, keys, only, isAlone) = (8, 1000, String?.none, false)
+    var (processes, keys, load, only, isAlone) = (8, 1000, 25, String?.none, false)
     /// What the origin has loaded. On this machine's disk, for all to write.
     let origin = ReplaySubject.temporaryDirectory() + ".origin"
 
@@ -47,6 +47,7 @@ enum LoadsBenchmark {
       case "--keys": options.keys = try ByteSize.parse(rest.popFirst())
       case "--other": options.others += rest.popFirst().map { [$0] } ?? []
       case "--alone": options.isAlone = true
+      case "--load": options.load = try ByteSize.parse(rest.popFirst())
       case "--only": options.only = rest.popFirst()
       case _ where argument.hasPrefix("-"): throw UsageError()
       default: options.directory = argument
@@ -114,20 +115,24 @@ enum LoadsBenchmark {
 
   private static func latency(_ options: Options) throws {
     try empty(options)
-    let start = "\(MonotonicTime.now.advanced(by: .seconds(1)).nanoseconds)"
-    let loader = try child(["publish", options.place(0), "300", start])
-    let others = try (1...(options.others.isEmpty ? 3 : options.others.count)).map { number in
-      try child(["await", options.place(number), "300", start])
-    }
-    var times: [Double] = []
+    // A network's store and look must have ended before the next load.
+    let (count, rest, waiterCount) =
+      options.others.isEmpty ? (300, 15, 3) : (50, 400, options.others.count)
+    let times = [
+      "\(count)", "\(MonotonicTime.now.advanced(by: .seconds(1)).nanoseconds)",
+      "\(options.load)", "\(options.load + rest)",
+    ]
+    let loader = try child(["publish", options.place(0)] + times)
+    let others = try (1...waiterCount).map { try child(["await", options.place($0)] + times) }
+    var delays: [Double] = []
     for other in others {
-      while let line = other.readLine(), line != "end" { times.append(Double(line) ?? .infinity) }
+      while let line = other.readLine(), line != "end" { delays.append(Double(line) ?? .infinity) }
     }
     guard ([loader] + others).allSatisfy({ $0.wait() }) else { fail("a process has failed", 4) }
-    times.sort()
-    let percentiles = [0.5, 0.99, 1].map { times[Int(Double(times.count - 1) * $0)] }
+    delays.sort()
+    let percentiles = [0.5, 0.99, 1].map { delays[Int(Double(delays.count - 1) * $0)] }
     print(
-      "latency  of \(times.count): median \(percentiles[0].rounded(to: 3)) ms,",
+      "latency  of \(delays.count): median \(percentiles[0].rounded(to: 3)) ms,",
       "p99 \(percentiles[1].rounded(to: 3)), most \(percentiles[2].rounded(to: 3))")
   }
 
