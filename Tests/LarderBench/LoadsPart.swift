@@ -145,6 +145,7 @@ enum LoadsPart {
       return .notKept([])
     }
     say("end")
+    _ = readLine()
   }
 }
 
