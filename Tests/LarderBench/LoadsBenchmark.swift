@@ -5,7 +5,8 @@ import LarderSystem
 /// Loads that several processes share by `SingleFlight.directory`.
 enum LoadsBenchmark {
   static let usage = """
-    usage: LarderBench loads [DIR] [--processes N] [--keys N] [--only NAME]
+    usage: LarderBench loads [DIR] [--other DIR]… [--processes N] [--keys N] [--only NAME]
+                             [--alone] [--load MS]
 
       keys     N processes with 4 tasks each ask for N keys; the origin counts its loads
       kills    the same, while processes are killed at random
@@ -15,15 +16,25 @@ enum LoadsBenchmark {
       cost     microseconds of a turn without another process, beside the load itself
       unkept   from the beginning to the end, in load times, of a value that is never kept
 
-      DIR is made anew and removed; the default is in TMPDIR.
+      DIR is made anew and removed; the default is in TMPDIR. Another DIR is the same directory
+      through a mount of its own: processes take turns with them, and one on each awaits.
+      --alone lets each process load keys, to compare with. A load of latency takes 25 ms, or MS.
     """
 
   private struct Options {
     var directory = ReplaySubject.temporaryDirectory()
-    var (processes, keys, only) = (8, 1000, String?.none)
+    var others: [String] = []
+    var (processes, keys, load, only, isAlone) = (8, 1000, 25, String?.none, false)
+    /// What the origin has loaded. On this machine's disk, for all to write.
+    let origin = ReplaySubject.temporaryDirectory() + ".origin"
 
     /// Whether a part is to run.
     func wants(_ name: String) -> Bool { only.map { $0 == name } ?? true }
+
+    /// The cache's directory for the process of a number.
+    func place(_ number: Int) -> String {
+      ([directory] + others)[number % (others.count + 1)] + "/loads"
+    }
   }
 
   /// Runs the benchmark with the arguments that follow its name.
@@ -34,12 +45,14 @@ enum LoadsBenchmark {
       switch argument {
       case "--processes": options.processes = try ByteSize.parse(rest.popFirst())
       case "--keys": options.keys = try ByteSize.parse(rest.popFirst())
+      case "--other": options.others += rest.popFirst().map { [$0] } ?? []
+      case "--alone": options.isAlone = true
+      case "--load": options.load = try ByteSize.parse(rest.popFirst())
       case "--only": options.only = rest.popFirst()
       case _ where argument.hasPrefix("-"): throw UsageError()
       default: options.directory = argument
       }
     }
-    options.directory += "/loads"
     if options.wants("keys") { try keys(options, kills: false) }
     if options.wants("kills") { try keys(options, kills: true) }
     if options.wants("latency") { try latency(options) }
@@ -51,7 +64,7 @@ enum LoadsBenchmark {
   }
 
   private static func empty(_ options: Options) throws {
-    let cache = try DiskCache(directory: options.directory)
+    let cache = try DiskCache(directory: options.place(0))
     try cache.removeAll()
     try cache.close()
   }
@@ -62,11 +75,14 @@ enum LoadsBenchmark {
 
   private static func keys(_ options: Options, kills: Bool) throws {
     try empty(options)
-    let origin = options.directory + "/.origin"
+    let origin = options.origin
     unlink(origin)
-    let words = ["keys", options.directory, "\(options.keys)", origin]
+    let words = (0..<options.processes).map { number in
+      ["keys", options.place(number), "\(options.keys)", origin]
+        + (options.isAlone ? ["alone"] : [])
+    }
     let start = MonotonicTime.now
-    var children = try (0..<options.processes).map { _ in try child(words) }
+    var children = try words.map(child)
     var (random, killCount) = (SeededRandom(seed: 1), 0)
     if kills {
       for _ in 0..<40 {
@@ -74,7 +90,7 @@ enum LoadsBenchmark {
         let index = Int.random(in: children.indices, using: &random)
         kill(children[index].process, SIGKILL)
         _ = children[index].wait()
-        children[index] = try child(words)
+        children[index] = try child(words[index])
         killCount += 1
       }
     }
@@ -99,18 +115,24 @@ enum LoadsBenchmark {
 
   private static func latency(_ options: Options) throws {
     try empty(options)
-    let start = "\(MonotonicTime.now.advanced(by: .seconds(1)).nanoseconds)"
-    let loader = try child(["publish", options.directory, "300", start])
-    let others = try (0..<3).map { _ in try child(["await", options.directory, "300", start]) }
-    var times: [Double] = []
+    // A network's store and look must have ended before the next load.
+    let (count, rest, waiterCount) =
+      options.others.isEmpty ? (300, 15, 3) : (50, 400, options.others.count)
+    let times = [
+      "\(count)", "\(MonotonicTime.now.advanced(by: .seconds(1)).nanoseconds)",
+      "\(options.load)", "\(options.load + rest)",
+    ]
+    let loader = try child(["publish", options.place(0)] + times)
+    let others = try (1...waiterCount).map { try child(["await", options.place($0)] + times) }
+    var delays: [Double] = []
     for other in others {
-      while let line = other.readLine(), line != "end" { times.append(Double(line) ?? .infinity) }
+      while let line = other.readLine(), line != "end" { delays.append(Double(line) ?? .infinity) }
     }
     guard ([loader] + others).allSatisfy({ $0.wait() }) else { fail("a process has failed", 4) }
-    times.sort()
-    let percentiles = [0.5, 0.99, 1].map { times[Int(Double(times.count - 1) * $0)] }
+    delays.sort()
+    let percentiles = [0.5, 0.99, 1].map { delays[Int(Double(delays.count - 1) * $0)] }
     print(
-      "latency  of \(times.count): median \(percentiles[0].rounded(to: 3)) ms,",
+      "latency  of \(delays.count): median \(percentiles[0].rounded(to: 3)) ms,",
       "p99 \(percentiles[1].rounded(to: 3)), most \(percentiles[2].rounded(to: 3))")
   }
 
@@ -118,9 +140,9 @@ enum LoadsBenchmark {
     try empty(options)
     var times: [Double] = []
     for round in 0..<100 {
-      let holder = try child(["hang", options.directory, "h\(round)-", "1"])
+      let holder = try child(["hang", options.place(round), "h\(round)-", "1"])
       holder.expect("ready")
-      let next = try child(["next", options.directory, "h\(round)-0"])
+      let next = try child(["next", options.place(round + 1), "h\(round)-0"])
       next.expect("waits")
       let start = MonotonicTime.now
       kill(holder.process, SIGKILL)
@@ -137,10 +159,10 @@ enum LoadsBenchmark {
   private static func waiting(_ options: Options) throws {
     try empty(options)
     let holders = try (0..<10).map { number in
-      try child(["hang", options.directory, "w\(number)-", "100"])
+      try child(["hang", options.place(number), "w\(number)-", "100"])
     }
     for holder in holders { holder.expect("ready") }
-    let waiter = try child(["wait", options.directory])
+    let waiter = try child(["wait", options.place(1)])
     print("waiting  10,000 tasks, 1,000 keys:", waiter.readLine() ?? "failed")
     for holder in holders { kill(holder.process, SIGKILL) }
     kill(waiter.process, SIGKILL)
@@ -149,7 +171,7 @@ enum LoadsBenchmark {
 
   private static func cost(_ options: Options) async throws {
     try empty(options)
-    let cache = try Cache(directory: options.directory, coder: .bytes)
+    let cache = try Cache(directory: options.place(0), coder: .bytes)
     let name = cache.disk.subject("key").name
     var times: [Double] = []
     for _ in 0..<50 {
@@ -172,14 +194,16 @@ enum LoadsBenchmark {
 
   private static func unkept(_ options: Options) throws {
     try empty(options)
-    let children = try (0..<options.processes).map { _ in
-      try child(["unkept", options.directory])
+    let children = try (0..<options.processes).map { number in
+      try child(["unkept", options.place(number)])
     }
     for child in children { child.expect("ready") }
     let start = MonotonicTime.now
     for child in children { child.tell("go") }
     for child in children { child.expect("end") }
     let time = MonotonicTime.now.duration(since: start) / .milliseconds(500)
+    // Not before, because what a process has marked ends with it.
+    for child in children { child.tell("end") }
     guard children.allSatisfy({ $0.wait() }) else { fail("a process has failed", 4) }
     print("unkept   \(options.processes) processes: \(time.rounded(to: 2)) load times")
   }

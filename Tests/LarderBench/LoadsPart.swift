@@ -7,12 +7,12 @@ import Synchronization
 enum LoadsPart {
   static func run(_ words: [String]) async throws {
     var configuration = CacheConfiguration()
-    configuration.singleFlight = .directory
+    configuration.singleFlight = words.last == "alone" ? .process : .directory
     let cache = try Cache(directory: words[1], coder: .bytes, configuration: configuration)
     switch words[0] {
     case "keys": try await keys(cache, Int(words[2]) ?? 0, origin: words[3])
-    case "publish": try await publish(cache, Int(words[2]) ?? 0, start: Int64(words[3]) ?? 0)
-    case "await": try await receive(cache, Int(words[2]) ?? 0, start: Int64(words[3]) ?? 0)
+    case "publish": try await publish(cache, words[2...].compactMap { Int64($0) })
+    case "await": try await receive(cache, words[2...].compactMap { Int64($0) })
     case "hang": try await hang(cache, words[2], Int(words[3]) ?? 0)
     case "next": try await next(cache, words[2])
     case "wait": try await wait(cache)
@@ -61,20 +61,21 @@ enum LoadsPart {
     try await Task.sleep(for: .nanoseconds(max(0, time - MonotonicTime.now.nanoseconds)))
   }
 
-  /// Loads a key every 40 ms. Its value is the time at which the load ends.
-  private static func publish(_ cache: Cache<[UInt8]>, _ count: Int, start: Int64) async throws {
-    for number in 0..<count {
-      try await sleep(until: start + Int64(number) * 40_000_000)
+  /// Loads keys: how many, from when on, and the milliseconds of a load and between two. The value
+  /// is the time at which the load ends.
+  private static func publish(_ cache: Cache<[UInt8]>, _ times: [Int64]) async throws {
+    for number in 0..<times[0] {
+      try await sleep(until: times[1] + number * times[3] * 1_000_000)
       _ = try await cache.value(forKey: "p\(number)") {
-        try await Task.sleep(for: .milliseconds(25))
+        try await Task.sleep(for: .milliseconds(times[2]))
         return Array("\(MonotonicTime.now.nanoseconds)".utf8)
       }
     }
   }
 
-  private static func receive(_ cache: Cache<[UInt8]>, _ count: Int, start: Int64) async throws {
-    for number in 0..<count {
-      try await sleep(until: start + Int64(number) * 40_000_000 + 8_000_000)
+  private static func receive(_ cache: Cache<[UInt8]>, _ times: [Int64]) async throws {
+    for number in 0..<times[0] {
+      try await sleep(until: times[1] + (number * times[3] + 8) * 1_000_000)
       let value = try await cache.value(forKey: "p\(number)") { Array("none".utf8) }
       let now = MonotonicTime.now.nanoseconds
       guard let end = Int64(String(decoding: value, as: UTF8.self)) else { continue }
@@ -144,6 +145,7 @@ enum LoadsPart {
       return .notKept([])
     }
     say("end")
+    _ = readLine()
   }
 }
 

@@ -146,16 +146,16 @@ struct TurnTable<Waiter: Sendable>: Sendable {
     return wake(byte)
   }
 
-  /// Plans the tick that wakes all; returns nil if it is planned. The pause grows while loads wait.
-  mutating func planTick(_ pauses: ClosedRange<Int>) -> Int? {
+  /// Plans the tick that wakes all; returns nil if it is planned. The pause grows while loads wait,
+  /// and begins anew with one that waits for the first time.
+  mutating func planTick(_ pauses: ClosedRange<Int>, isFirst: Bool) -> Int? {
     if exchange(&isTickPlanned, with: true) { return nil }
-    pause = min(max(pause * 2, pauses.lowerBound), pauses.upperBound)
+    pause = min(max(isFirst ? 0 : pause * 2, pauses.lowerBound), pauses.upperBound)
     return pause
   }
 
   mutating func tick() -> [Waiter] {
     isTickPlanned = false
-    if !isAwaited { pause = 0 }
     return wake(nil)
   }
 }
@@ -191,7 +191,7 @@ extension DiskCache {
         return found
       }
       if waited == nil { count(false) }
-      wasWoken = await engine.waitForTurn(of: byte, since: wakeCount)
+      wasWoken = await engine.waitForTurn(of: byte, since: wakeCount, isFirst: waited == nil)
       waited = wakeCount
       try Task.checkCancellation()
     }
@@ -243,13 +243,15 @@ extension DiskEngine {
   }
 
   /// Waits for another load's turn. Returns whether there may be a value.
-  fileprivate func waitForTurn(of byte: UInt64, since wakeCount: Int) async -> Bool {
+  fileprivate func waitForTurn(
+    of byte: UInt64, since wakeCount: Int, isFirst: Bool
+  ) async -> Bool {
     await withCheckedContinuation { waiter in
       guard turns.withLock({ $0.wait(for: byte, since: wakeCount, waiter) }) else {
         return waiter.resume(returning: true)
       }
       let pauses = hasEvents ? 20...1_000 : isOnNetwork ? 1...250 : 1...25
-      guard let pause = turns.withLock({ $0.planTick(pauses) }) else { return }
+      guard let pause = turns.withLock({ $0.planTick(pauses, isFirst: isFirst) }) else { return }
       runLater(after: .milliseconds(pause)) { $0.resume($0.turns.withLock { $0.tick() }) }
     }
   }

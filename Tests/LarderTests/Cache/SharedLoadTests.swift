@@ -34,7 +34,7 @@ extension `Loads that processes share` {
 
   /// Stops the ticks of a cache whose loads do not wait yet, so that only events wake them.
   private func stopTicks(_ cache: Cache<String>) {
-    _ = cache.disk.engine.turns.withLock { $0.planTick(1...1) }
+    _ = cache.disk.engine.turns.withLock { $0.planTick(1...1, isFirst: true) }
   }
 
   /// A load that goes on until it is opened, and also if it is cancelled.
