@@ -111,13 +111,16 @@ extension Cache {
     _ key: CacheKey, _ expiration: Expiration?, _ extendedData: [UInt8], _ flight: FlightID,
     _ load: @Sendable (EntryFileWriter) async throws -> Void
   ) async throws -> StoreOutcome {
-    // The flight before this one may have ended between the miss and now.
-    if try await findsFile(key) { return .stored }
-    guard let loadReplacement else {
-      return try await writeFile(key, expiration, extendedData, flight, load)
-    }
-    return try await loadReplacement.loadFile(key, for: self) {
-      try await writeFile(key, expiration, extendedData, flight, load)
+    try await inTurn(key, flight, configuration.singleFlight) {
+      // The flight before this one may have ended between the miss and now.
+      try await findsFile(key) ? .stored : nil
+    } load: {
+      guard let loadReplacement else {
+        return try await writeFile(key, expiration, extendedData, flight, load)
+      }
+      return try await loadReplacement.loadFile(key, for: self) {
+        try await writeFile(key, expiration, extendedData, flight, load)
+      }
     }
   }
 

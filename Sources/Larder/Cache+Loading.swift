@@ -196,35 +196,61 @@ extension Cache {
   ) async throws -> Value {
     let (key, options) = (request.key, request.options)
     var previous: PreviousValue?
-    if request.wantsPrevious {
-      previous = try await disk.executor.run(
-        "value", reads: true, previousValue(of:isKept:), key, !options.isDiskOnly)
-      // The flight before this one may have ended between the miss and now.
-      let isValid = previous?.cached.hasExpired == false && !options.reloads
-      flights.countLookAgain(isVainHit: previous != nil && !(isValid && isForCaller))
-      if isValid, let previous { return previous.cached.value }
-    } else if !options.reloads {
-      let value = try await value(forKey: key, options, isPastMemory: false)
-      flights.countLookAgain(isVainHit: value != nil && !isForCaller)
-      if let value { return value }
-    }
-    do {
-      let loaded =
-        if let loadReplacement {
-          try await loadReplacement.load(key, for: self, isMemoryOnly: options.isMemoryOnly) {
-            try await request.load(nil)
-          }
-        } else {
-          try await request.load(previous?.cached)
-        }
-      return try await settle(loaded, of: request, previous, flight)
-    } catch {
-      if options.failureLifetime > .zero && Self.isOfSource(error) {
-        let now = disk.engine.now
-        flights.keepFailure(
-          error, for: key, of: flight, from: now, until: now.adding(options.failureLifetime))
+    let isOwn = options.isMemoryOnly || options.reloads
+    let wish = isOwn ? .process : options.singleFlight ?? configuration.singleFlight
+    return try await inTurn(key, flight, wish) {
+      if request.wantsPrevious {
+        previous = try await disk.executor.run(
+          "value", reads: true, previousValue(of:isKept:), key, !options.isDiskOnly)
+        // The flight before this one may have ended between the miss and now.
+        let isValid = previous?.cached.hasExpired == false && !options.reloads
+        flights.countLookAgain(isVainHit: previous != nil && !(isValid && isForCaller))
+        if isValid, let previous { return previous.cached.value }
+      } else if !options.reloads {
+        let value = try await value(forKey: key, options, isPastMemory: false)
+        flights.countLookAgain(isVainHit: value != nil && !isForCaller)
+        if let value { return value }
       }
-      throw error
+      return nil
+    } load: {
+      do {
+        let loaded =
+          if let loadReplacement {
+            try await loadReplacement.load(key, for: self, isMemoryOnly: options.isMemoryOnly) {
+              try await request.load(nil)
+            }
+          } else {
+            try await request.load(previous?.cached)
+          }
+        return try await settle(loaded, of: request, previous, flight)
+      } catch {
+        keepFailure(error, of: request, flight)
+        throw error
+      }
+    }
+  }
+
+  /// Keeps the error of a load, if the options say so and the source has failed.
+  private func keepFailure(_ error: any Error, of request: LoadRequest, _ flight: FlightID) {
+    let (now, lifetime) = (disk.engine.now, request.options.failureLifetime)
+    guard lifetime > .zero, Self.isOfSource(error) else { return }
+    flights.keepFailure(
+      error, for: request.key, of: flight, from: now, until: now.adding(lifetime))
+  }
+
+  /// Looks for a value and, if there is none, loads it; among processes too, if that is wished.
+  func inTurn<Result: Sendable>(
+    _ key: CacheKey, _ flight: FlightID, _ wish: SingleFlight?, look: () async throws -> Result?,
+    load: () async throws -> Result
+  ) async throws -> Result {
+    guard wish == .directory, disk.configuration.mode == .shared else {
+      if let found = try await look() { return found }
+      return try await load()
+    }
+    return try await disk.inTurn(
+      disk.subject(key).name, mayWait: { !LoadContext.isNested(flight) }, look: look, load: load
+    ) { isAlone in
+      flights.count { if isAlone { $0.unshared += 1 } else { $0.awaited += 1 } }
     }
   }
 }

@@ -63,11 +63,13 @@ extension Cache {
   ///
   /// - Parameter isOwn: Whether a load of the key has stored its value, which supersedes no load.
   func supersede(_ key: CacheKey, isOwn: Bool = false) {
+    if !isOwn, disk.engine.sharesLoads { disk.engine.overtake(disk.subject(key).name) }
     depart(errors: flights.supersede(key, isOwn: isOwn) + fileFlights.supersede(key))
   }
 
   /// Supersedes all running loads, and forgets all kept errors.
   func supersedeAll() {
+    disk.engine.overtake(nil)
     depart(errors: flights.supersedeAll() + fileFlights.supersedeAll())
   }
 

@@ -65,6 +65,7 @@ public final class Cache<Value: Sendable>: Sendable {
       isOfBytes: coder.isOfBytes)
     disk = try DiskCache(directory: directory, configuration: configuration.disk)
     memory = MemoryCache(configuration.memory(), isOfOneProcess: true)
+    if configuration.singleFlight == .directory { disk.engine.shareLoads() }
     // Last, because the observer may be called as soon as it is added.
     disk.engine.observers.add(self)
   }
@@ -176,8 +177,9 @@ public enum CacheTier: String, Sendable, Hashable {
 public struct CacheConfiguration: Sendable {
   /// The most bytes that the values in memory may take, counted as they are encoded; nil for no
   /// limit. The default is 256 MiB, or a quarter of the machine's memory or of the process's
-  /// cgroup's limit if that is less.
-  public var memoryCostLimit: Int? = min(256 << 20, SystemEnvironment.memoryLimit / 4)
+  /// cgroup's limit if that is less, as the first settings in the process find it.
+  public var memoryCostLimit: Int? = defaultMemoryCostLimit
+  private static let defaultMemoryCostLimit = min(256 << 20, SystemEnvironment.memoryLimit / 4)
   /// The most values in memory. The default is nil, no limit.
   public var memoryCountLimit: Int?
   /// The most bytes of one value in memory, counted as they are encoded. The default is
@@ -198,6 +200,9 @@ public struct CacheConfiguration: Sendable {
   /// The time between two sweeps of memory for expired values that are not read any more; nil for
   /// no sweeps. The default is 120 s.
   public var memorySweepInterval: Duration? = .seconds(120)
+  /// The tasks that share one load of a key, those of this process or of all processes on the
+  /// directory. The default is `.process`.
+  public var singleFlight = SingleFlight.process
   /// The disk tier's settings.
   public var disk = DiskCache.Configuration()
 

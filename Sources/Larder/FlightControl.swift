@@ -270,6 +270,11 @@ public enum LoadContext {
     return graph.own.value.withLock { $0.add(id, flight, waitsFor: awaited) }
   }
 
+  /// Whether another load waits for a load. In O(w) for w waits between loads.
+  static func isNested(_ flight: FlightID) -> Bool {
+    graph.own.value.withLock { $0.waits.values.contains { $0.values.contains(flight) } }
+  }
+
   static func waitEnded(_ id: WaiterID) {
     guard let flight else { return }
     graph.own.value.withLock { $0.remove(id, of: flight) }

@@ -186,7 +186,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
 /// caches, and neither cache alone would see the cycle.
 struct FlightGraph: Sendable {
   /// The loads that a load waits for, by the calls inside it that wait.
-  private var waits: [FlightID: [WaiterID: FlightID]] = [:]
+  private(set) var waits: [FlightID: [WaiterID: FlightID]] = [:]
 
   /// Records that a call inside one load waits for another load.
   ///

@@ -10,7 +10,7 @@ import LarderDisk
 /// ```
 ///
 /// Options can be joined in a list. Of two durations the longer one holds, and of two extensions
-/// the later in the list.
+/// or single flights the later in the list.
 ///
 /// A call whose options contradict each other, `.memoryOnly` with `.diskOnly` or `.reload` with
 /// `.cacheOnly`, throws `CacheError` with `.invalidArgument`.
@@ -26,6 +26,7 @@ public struct LoadOptions: Sendable, Hashable {
   var reloads = false
   var isCacheOnly = false
   var allowsExpired = false
+  var singleFlight: SingleFlight?
   /// Whether a value in memory answers the call. Kept, because each hit in memory asks for it.
   @usableFromInline
   private(set) var mayAnswerFromMemory = true
@@ -86,6 +87,13 @@ extension LoadOptions {
     with { $0.failureLifetime = time }
   }
 
+  /// Shares the load in this way, instead of as configured.
+  ///
+  /// `.directory` has no effect beside `.memoryOnly` and `.reload`.
+  public static func singleFlight(_ singleFlight: SingleFlight) -> LoadOptions {
+    with { $0.singleFlight = singleFlight }
+  }
+
   private static func with(_ change: (inout LoadOptions) -> Void) -> LoadOptions {
     var options = LoadOptions()
     change(&options)
@@ -115,6 +123,7 @@ extension LoadOptions: ExpressibleByArrayLiteral {
     reloads = reloads || other.reloads
     isCacheOnly = isCacheOnly || other.isCacheOnly
     allowsExpired = allowsExpired || other.allowsExpired
+    singleFlight = other.singleFlight ?? singleFlight
   }
 
   /// Throws `.invalidArgument` if two options contradict each other.
@@ -130,6 +139,18 @@ extension LoadOptions: ExpressibleByArrayLiteral {
         ? "a call cannot be memoryOnly and diskOnly at once"
         : "a call cannot reload and be cacheOnly")
   }
+}
+
+/// The tasks that share one load of a key.
+public enum SingleFlight: Sendable, Hashable {
+  /// Those that use the same ``Cache`` object.
+  case process
+  /// Those of all processes on the directory, if it is opened with the mode `.shared`: one loads,
+  /// and the others get the value from its file. If the one is killed, the next one loads.
+  ///
+  /// Where locks on `CACHEDIR.TAG` cannot be had, each process loads, and `upkeepFailures` has the
+  /// reason. The guide Sharing a directory says when else one loads beside another.
+  case directory
 }
 
 /// An error by which a replacement says that it does not load. No source has failed, so the error
@@ -160,28 +181,15 @@ package protocol LoadReplacement: Sendable {
 
 /// The counters of a cache's loads, by `value(forKey:orStore:)`, `value(forKey:orRevalidate:)` and
 /// `withFile(forKey:_:orStore:)`.
-///
-/// | counter | goes up when |
-/// |---|---|
-/// | `started` | a load began, for a caller or to refresh what was served expired |
-/// | `succeeded`, `failed` | it ended with a value, or threw; one that was cancelled has failed |
-/// | `unstored` | a loaded value could not be stored: the disk was full, or the coder threw |
-/// | `renewed` | a load said that the previous value is still good, and that got a new expiry |
-/// | `joined` | a caller waited for a load that another had started |
-/// | `servedStale` | a caller got a value past its expiry, not because of `.allowingExpired` |
-/// | `servedFailures` | a caller got the error of an earlier load |
-/// | `time` | a load ended, by the time from its start |
-///
-/// A value that was rejected, or came too late, does not count as `unstored`.
 public struct LoadStatistics: Sendable, Hashable {
-  /// Loads that were started.
+  /// Loads that were started, for a caller or to refresh what was served expired.
   public internal(set) var started = 0
   /// Loads that returned a value.
   public internal(set) var succeeded = 0
   /// Loads that threw, cancelled ones included.
   public internal(set) var failed = 0
-  /// Loaded values that could not be stored; their callers got them all the same. A read-only cache
-  /// does not try to store.
+  /// Loaded values that could not be stored, because the disk was full or the coder threw; their
+  /// callers got them all the same. Those that were rejected or came too late do not count.
   public internal(set) var unstored = 0
   /// Previous values that got a new expiry because a load said `.notModified`.
   public internal(set) var renewed = 0
@@ -194,6 +202,10 @@ public struct LoadStatistics: Sendable, Hashable {
   public internal(set) var servedFailures = 0
   /// The time that all loads took together.
   public internal(set) var time = Duration.zero
+  /// Loads that waited for another process's load, because of `SingleFlight.directory`.
+  public internal(set) var awaited = 0
+  /// Loads that `SingleFlight.directory` did not keep from running beside another process's.
+  public internal(set) var unshared = 0
   /// The hits and misses of the disk tier by looks that `CacheStatistics.hitRate` leaves out; less
   /// the misses that only the memory tier counted.
   var repeatedHits = 0
@@ -217,7 +229,7 @@ extension LoadStatistics: CustomReflectable {
     let counters: KeyValuePairs<String, Any> = [
       "started": started, "succeeded": succeeded, "failed": failed, "unstored": unstored,
       "renewed": renewed, "joined": joined, "servedStale": servedStale,
-      "servedFailures": servedFailures, "time": time,
+      "servedFailures": servedFailures, "time": time, "awaited": awaited, "unshared": unshared,
     ]
     return Mirror(self, children: counters, displayStyle: .struct)
   }

@@ -115,6 +115,8 @@ extension DiskCache {
           behind?[look.name] != nil
         })
     }
+    // Loads of other processes may have begun before the removal of what is chosen.
+    engine.overtake(nil)
     // Also if nothing was removed here, as after a removal by key.
     try attempt("removeAll", at: directory, engine.synchronizeRemovals())
     return removal

@@ -124,6 +124,9 @@ extension DiskCache {
     /// The time after its last store at which a process without events looks for others' stores.
     package var rescanDelay = Duration.seconds(30)
 
+    /// The longest wait for another process's load.
+    package var longestTurn = Duration.seconds(30)
+
     /// The length of a directory from which reads and stores do not wait until it is watched.
     package var watchAsideByteCount: UInt64 = 1 << 20
 

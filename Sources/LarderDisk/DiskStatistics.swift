@@ -3,35 +3,16 @@ public import LarderSystem
 
 /// The counters of a disk cache since it was opened. The objects of one process that write to one
 /// directory share them; one that only reads has its own.
-///
-/// | counter | goes up when |
-/// |---|---|
-/// | `hits` | a value was found, by `value`, `read` or `withFile` |
-/// | `misses` | none was found, by reason |
-/// | `stores` | a value became visible |
-/// | `rejections` | a value was not stored, by reason |
-/// | `removals` | an entry left by this process, by cause; not one that was found gone |
-/// | `purges` | a limit was exceeded or the disk was full, and an eviction began |
-/// | `vainEvictions` | a store found the disk full again after an eviction for it |
-/// | `bytesRead`, `bytesWritten` | with hits and stores, by the value's length |
-/// | `stampsWritten` | a use reached the disk |
-/// | `stampsDropped` | a use did not, because another process had changed or removed the file |
-/// | `lostStores` | a value that was accepted as pending could not be written |
-/// | `evictionTime` | files were evicted, by the time that it took |
-/// | `evictionAge` | is that of the entry that was evicted last |
-/// | `moreHitsAtDoubleLimit`, `moreHitsAtFourfoldLimit` | such limits had kept what a miss sought |
-/// | `errors` | a call threw an error that came from the system, by error number |
-/// | `upkeepFailures` | a step in the background failed, or a full disk evicted (`noSpace`) |
 public struct DiskStatistics: Sendable, Hashable {
-  /// Values found.
+  /// Values found, by `value`, `read` or `withFile`.
   public internal(set) var hits = 0
   /// Values not found, by reason.
   public internal(set) var misses: [MissReason: Int] = [:]
-  /// Values stored.
+  /// Values that became visible.
   public internal(set) var stores = 0
   /// Values not stored, by reason.
   public internal(set) var rejections: [StoreOutcome.Reason: Int] = [:]
-  /// Entries removed, by cause.
+  /// Entries that this process removed, by cause; not those that it found gone.
   public internal(set) var removals: [RemovalCause: Int] = [:]
   /// The number of evictions that began because a limit was exceeded or the disk was full.
   public internal(set) var purges = 0
@@ -69,7 +50,7 @@ public struct DiskStatistics: Sendable, Hashable {
   /// Errors thrown to callers, by error number. Errors that did not come from the system, such as
   /// `.closed`, have no number and are not counted.
   public internal(set) var errors: [Errno: Int] = [:]
-  /// Failures in the background, by error number.
+  /// Failed steps in the background, by error number; evictions for a full disk as `noSpace`.
   public internal(set) var upkeepFailures: [Errno: Int] = [:]
   /// The progress of the scan of the directory.
   public internal(set) var scan = ScanProgress.notStarted

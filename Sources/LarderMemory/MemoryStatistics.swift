@@ -2,28 +2,19 @@ public import LarderBasics
 
 /// The counters of a memory tier since it was made: a snapshot that does not change.
 ///
-/// | event | counter |
-/// |---|---|
-/// | `value` finds a value | `hits` |
-/// | `value` finds nothing | `missesAbsent` |
-/// | `value` finds a value that has expired | `missesExpired`, `removals` |
-/// | `store` keeps a value | `stores`, and `removals` if there was one |
-/// | `store` keeps nothing | `rejections`, by reason |
-/// | a value leaves | `removals`, by cause |
-///
 /// `peek`, `contains`, `keys` and `values` count nothing.
 public struct MemoryStatistics: Sendable, Hashable {
   /// Reads that found a value.
   public let hits: Int
   /// Reads that found nothing.
   public let missesAbsent: Int
-  /// Reads that found a value past its expiry or age.
+  /// Reads that found a value past its expiry or age, which counts as removed too.
   public let missesExpired: Int
   /// Values stored.
   public let stores: Int
   /// Values not stored, by reason: `.declined` if a newer one came first.
   public let rejections: [StoreOutcome.Reason: Int]
-  /// Values removed, by cause.
+  /// Values that left, by cause; those that a store replaced too.
   public let removals: [RemovalCause: Int]
 
   init(_ counters: MemoryCounters) {

@@ -25,6 +25,7 @@ let usage = """
     cold     values of several sizes read through both tiers while memory does not have them
     pressure a cache under real memory pressure, as it gives memory up and grows again
     await    asynchronous calls beside the synchronous ones
+    loads    loads that several processes share: loads a key, waits, kills, and what they cost
     http     a hit of the HTTP cache beside Cache; and requests at once, for a script
 
   By default digest and replay take seconds, index, stream and behind half a minute, memory, cold,
@@ -56,6 +57,7 @@ func usage(of benchmark: String?) -> String {
   case "front-stress": FrontStressBenchmark.usage
   case "stream": StreamBenchmark.usage
   case "await": AwaitBenchmark.usage
+  case "loads": LoadsBenchmark.usage
   case "pressure": PressureBenchmark.usage
   case "http": HTTPBenchmark.usage
   default: usage
@@ -91,6 +93,7 @@ do {
   case "behind": try BehindBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "cold": try ColdBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "await": try await AwaitBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "loads": try await LoadsBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "pressure": try PressureBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "http": try HTTPBenchmark.run(arguments: Array(arguments.dropFirst()))
   default: fail(usage, 2)

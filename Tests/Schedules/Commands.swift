@@ -35,6 +35,9 @@
       if let share = value(of: "--pair-share", in: arguments).flatMap({ Int($0) }) {
         explorer.pairShare = share
       }
+      if let share = value(of: "--turns", in: arguments).flatMap({ Int($0) }) {
+        explorer.turnShare = share
+      }
       if let share = value(of: "--neighbours", in: arguments).flatMap({ Int($0) }) {
         explorer.neighbourShare = share
       }

@@ -39,6 +39,8 @@
     var pairShare = 50
     /// The rounds of a sweep, and how many sweeps a scene has at most.
     private static let (sweepLength, sweepLimit) = (12, 8)
+    /// The share of scenes in which loads are shared among processes, in percent.
+    var turnShare = 8
     /// The share of plain scenes that are rare ones or their neighbours.
     var neighbourShare = 50
     private(set) var rare: RareScenes
@@ -127,6 +129,7 @@
       var generator = SeededGenerator(seed)
       var pairs = PairScenes(seed: seed, table)
       var plain = PlainScenes(seed: seed)
+      var turns = TurnScenes(seed: seed)
       if rare.isEmpty {
         for scene in corpus.shuffled(using: &generator) where !isOver {
           if scene.mayBeginAnew { sweep(scene, &generator) }
@@ -136,8 +139,12 @@
         let number = generator.next() % 1_000_000_000
         var grammar = Grammar(seed: number)
         var scene: Scene
-        let isForPairs = pairShare > 0 && pairs.hasUnmetPair && generator.once(in: 6)
-        if isForPairs {
+        let isForTurns = generator.below(100) < turnShare
+        let isForPairs = !isForTurns && pairShare > 0 && pairs.hasUnmetPair && generator.once(in: 6)
+        if isForTurns {
+          scene = turns.make()
+          if generator.once(in: 4) { scene = grammar.neighbour(of: scene) }
+        } else if isForPairs {
           scene = pairs.make()
         } else if pairShare > 0, generator.below(8) > 0 {
           let isNew = rare.isEmpty || generator.below(100) >= neighbourShare

@@ -41,14 +41,35 @@
     var loadStart: Int?
     /// The number of times that the closure of a load ran.
     var loadCount = 0
+    /// The runs of a load's closure.
+    var loads: [LoadSpan] = []
+    /// Whether a load of the cache began to wait for another process's during the call.
+    var hasWaited = false
+    /// Whether one began although another process might run one.
+    var isAlone = false
     /// Whether the closure of a load was not cancelled for some time after its caller was.
     var outlivesCaller = false
 
     var text: String {
       let span = end == .max ? "\(start)–" : "\(start)–\(end)"
       let stored = value > 0 ? " value \(value)" : ""
-      return "\(span) \(thread): \(operation.text)\(stored) → \(result)"
+      return "\(span) \(thread): \(operation.text)\(stored) → \(result)\(turnText)"
     }
+
+    private var turnText: String {
+      (hasWaited ? ", waited for a turn" : "")
+        + loads.map { ", loaded \($0.start)–\($0.end)\($0.isAlone ? " alone" : "")" }.joined()
+    }
+  }
+
+  /// A run of a load's closure.
+  struct LoadSpan: Sendable {
+    let start: Int
+    var end = Int.max
+    let startTime: Int64
+    var endTime = Int64.max
+    /// Whether its cache has counted that it might run beside another process's.
+    let isAlone: Bool
   }
 
   /// The events of a schedule, in one order.
@@ -127,12 +148,34 @@
     ///
     /// - Parameter isAgain: Whether a load whose key was changed begins anew, so that its last run
     ///   counts.
-    func noteLoad(of number: Int, isAgain: Bool = false) {
+    func noteLoad(of number: Int, isAgain: Bool = false, isAlone: Bool) {
+      let time = Scheduler.now
       state.withLock { state in
         state.clock += 1
+        state.calls[number].loads.append(
+          LoadSpan(start: state.clock, startTime: time, isAlone: isAlone))
         let known = isAgain ? nil : state.calls[number].loadStart
         state.calls[number].loadStart = known ?? state.clock
         state.calls[number].loadCount += 1
+      }
+    }
+
+    /// Records that the last run of a load's closure ends.
+    func noteLoadEnd(of number: Int) {
+      let time = Scheduler.now
+      state.withLock { state in
+        state.clock += 1
+        guard let last = state.calls[number].loads.indices.last else { return }
+        state.calls[number].loads[last].end = state.clock
+        state.calls[number].loads[last].endTime = time
+      }
+    }
+
+    /// Records what a cache has counted during a call.
+    func noteTurns(of number: Int, hasWaited: Bool, isAlone: Bool) {
+      state.withLock { state in
+        state.calls[number].hasWaited = hasWaited
+        state.calls[number].isAlone = isAlone
       }
     }
 

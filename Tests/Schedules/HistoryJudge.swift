@@ -27,7 +27,7 @@
           problems += refreshesAfterErrors(name)
         }
       }
-      return problems + unexpectedFailures() + uncancelledLoads() + slowCalls()
+      return problems + unexpectedFailures() + uncancelledLoads() + slowCalls() + turnProblems()
     }
 
     /// Returns the calls that a periodic timer has woken, because something else did not.
@@ -178,7 +178,9 @@
       guard call.process >= 0, let cache = call.cache.map({ scene.caches[$0] }) else { return 0 }
       if cache.isDisk { return 0 }
       switch call.operation.verb {
-      case .read, .load, .failingLoad, .renew, .loadFile, .staleLoad, .nestedLoad: break
+      case .read, .load, .failingLoad, .renew, .loadFile, .staleLoad, .nestedLoad, .slowLoad,
+        .unkeptLoad:
+        break
       default: return 0
       }
       // An exclusive cache does not look for changes from outside.
@@ -234,7 +236,9 @@
         // A value that waits to be written is not visible to other processes.
         let isOwn = !isAlone && isBehind(call.process) && call.result == .rejected("alreadyPresent")
         return isOwn ? [] : absentSteps(call, step)
-      case .load, .failingLoad, .renew, .loadFile, .nestedLoad:
+      case .unkeptLoad where call.result == .found(call.value) || call.result == .none:
+        return call.loadStart == nil ? [] : [step(.delete, isOptional: true, end: .max)]
+      case .load, .failingLoad, .renew, .loadFile, .nestedLoad, .slowLoad, .unkeptLoad:
         let isLate = !isAlone && isBehind(call.process)
         return loadSteps(call, step, sees: lag, isLate: isLate, name)
       case .cancelledLoad:
@@ -600,6 +604,7 @@
       switch operation.verb {
       case .store, .absent, .stream, .shortStore, .load, .renew, .remove, .removeAll, .background:
         return true
+      case .slowLoad, .unkeptLoad: return true
       case .staleLoad, .nestedLoad, .loadFile, .cancelledLoad, .select, .take, .variants, .stamp:
         return true
       case .inPieces, .storeFile: return true
@@ -611,7 +616,9 @@
 
   extension Scene.Verb {
     /// Whether it is a load that may bring a value.
-    var isLoad: Bool { [.load, .renew, .loadFile, .staleLoad, .nestedLoad].contains(self) }
+    var isLoad: Bool {
+      [.load, .renew, .loadFile, .staleLoad, .nestedLoad, .slowLoad, .unkeptLoad].contains(self)
+    }
 
     /// Whether it removes the value of a name, and of no other.
     var removesName: Bool { self == .remove || self == .take || self == .variants }

@@ -17,7 +17,7 @@
       }
       let isOptional = isLate || !mustStay(call, name)
       var steps: [Linearization.Step] = []
-      if call.value != 0 {
+      if call.value != 0, call.operation.verb != .unkeptLoad {
         var write = step(.write(call.value), isOptional, isLate ? .max : nil)
         write.before = changes(since: call, name)
         // A load of a file begins anew when the file is removed before it is lent.

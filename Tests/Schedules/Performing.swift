@@ -42,8 +42,16 @@
       case .store, .shortStore, .absent, .stream, .storeFile:
         return try store(operation, slot, value)
       case .inPieces: return try storeInPieces(operation, slot, value)
-      case .load, .failingLoad, .renew, .loadFile, .cancelledLoad, .staleLoad, .nestedLoad:
+      case .load, .failingLoad, .renew, .loadFile, .cancelledLoad, .staleLoad, .nestedLoad,
+        .slowLoad, .unkeptLoad:
         guard case .memory(let cache) = slot else { return try read(operation, slot) }
+        let before = cache.statistics.loads
+        defer {
+          let after = cache.statistics.loads
+          history.noteTurns(
+            of: call, hasWaited: after.awaited > before.awaited,
+            isAlone: after.unshared > before.unshared)
+        }
         if operation.verb == .loadFile { return try loadFile(operation, cache, value, call) }
         return try load(operation, cache, other(than: cache, call), value, call)
       case .read, .file, .whole, .contains:
@@ -190,9 +198,12 @@
           var options: LoadOptions = verb == .renew ? .reload : LoadOptions()
           options.failureLifetime = .seconds(1)
           if verb == .staleLoad { options.staleWhileRevalidating = .seconds(60) }
+          let before = cache.statistics.loads.unshared
           let load: @Sendable () throws -> [UInt8] = {
-            history.noteLoad(of: call)
+            history.noteLoad(of: call, isAlone: cache.statistics.loads.unshared > before)
+            defer { history.noteLoadEnd(of: call) }
             Scheduler.point(.look)
+            if verb == .slowLoad { Scheduler.sleep(milliseconds: 400) }
             if verb == .failingLoad { throw LoadFailure() }
             if verb == .cancelledLoad, !Self.isCancelledSoon() { history.noteOutliving(call) }
             return bytes
@@ -204,6 +215,12 @@
                 throw LoadFailure()
               }
               return try load()
+            }
+            return promise.fulfil(.success(found))
+          }
+          if verb == .unkeptLoad {
+            let found = try await cache.value(forKey: key, options: options) { _ in
+              .notKept(try load())
             }
             return promise.fulfil(.success(found))
           }
@@ -249,6 +266,7 @@
       let key = key(operation)
       let bytes = SceneValue.bytes(value, count: operation.number ?? 100)
       let promise = Promise<[UInt8]>()
+      let before = cache.statistics.loads.unshared
       Task { [history] in
         do {
           let found = try await cache.withFile(forKey: key) { file in
@@ -256,7 +274,9 @@
             let count = try file.read(into: &bytes)
             return Array(bytes[..<count])
           } orStore: { writer in
-            history.noteLoad(of: call, isAgain: true)
+            history.noteLoad(
+              of: call, isAgain: true, isAlone: cache.statistics.loads.unshared > before)
+            defer { history.noteLoadEnd(of: call) }
             Scheduler.point(.look)
             try await writer.write(Array(bytes[..<8]))
             try await writer.write(Array(bytes[8...]))
@@ -374,6 +394,7 @@
         Scheduler.noteKernelChange()
         Scheduler.point(.look)
         mkdir(path, 0o700)
+      case .removeTag: unlink("\(path)/CACHEDIR.TAG")
       case .moveOut, .moveIn, .overwrite, .damage: result = changeFile(operation, value)
       case .own:
         RawFiles.noteChange(file)
@@ -435,7 +456,8 @@
     var bringsValue: Bool {
       switch self {
       case .store, .absent, .stream, .shortStore, .load, .renew, .plant, .loadFile,
-        .cancelledLoad, .inPieces, .storeFile, .overwrite, .staleLoad, .nestedLoad:
+        .cancelledLoad, .inPieces, .storeFile, .overwrite, .staleLoad, .nestedLoad, .slowLoad,
+        .unkeptLoad:
         true
       default: false
       }

@@ -36,6 +36,11 @@
           judgeRemovals(cache)
         }
       }
+      for cache in scene.caches.indices {
+        inProcess(of: cache) {
+          if let disk = slot(cache)?.disk { judgeTurns(of: disk, cache) }
+        }
+      }
       judgeTag("at rest")
       judgeSweeps()
       for cache in scene.caches.indices { inProcess(of: cache) { close(cache) } }
@@ -286,6 +291,9 @@
     }
 
     private func judgeTag(_ when: String) {
+      if RawFiles.hasLockedByte("\(path)/CACHEDIR.TAG") {
+        history.report("a byte of CACHEDIR.TAG is locked \(when)")
+      }
       if !RawFiles.isUnlocked("\(path)/CACHEDIR.TAG") {
         history.report("CACHEDIR.TAG is locked \(when)")
       }

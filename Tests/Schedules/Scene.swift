@@ -35,6 +35,8 @@
       case size, count, behind, granularity, durable, target, admit, ext, free, room, age, memory
       /// Whether another thread makes the watch, as in a large directory.
       case aside
+      /// Whether loads are shared among processes, and the longest wait for another's, in ms.
+      case shared, turn
     }
 
     /// The operations of a thread, with one cache or from outside.
@@ -68,6 +70,7 @@
       case stamp = "f", limit = "g", inPieces = "a", storeFile = "q", overwrite = "i"
       case damage = "!"
       case moveOut = "y", moveIn = "z", staleLoad = "~", nestedLoad = "&"
+      case slowLoad = "%", unkeptLoad = "$", removeTag = "-"
     }
 
     /// A call that fails.

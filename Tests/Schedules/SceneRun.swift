@@ -405,6 +405,8 @@
       if let granularity = options[.granularity] {
         all.disk.recencyGranularity = .milliseconds(granularity)
       }
+      if options[.shared] == 1 { all.singleFlight = .directory }
+      if let turn = options[.turn] { all.disk.longestTurn = .milliseconds(turn) }
       if options[.aside] == 1 { all.disk.watchAsideByteCount = 0 }
       if options[.durable] == 1 { all.disk.durability = .durable }
       if let target = options[.target] { all.disk.trimTarget = Double(target) / 100 }

@@ -122,6 +122,17 @@
       return flock(descriptor, LOCK_EX | LOCK_NB) == 0
     }
 
+    /// Whether an open file has a lock on a byte of a file, as `F_OFD_SETLK` sets it.
+    static func hasLockedByte(_ path: String) -> Bool {
+      let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC)
+      guard descriptor >= 0 else { return false }
+      defer { _ = close(descriptor) }
+      var lock = Glibc.flock(
+        l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
+      guard unsafe fcntl(descriptor, 36, &lock) == 0 else { return false }
+      return Int32(lock.l_type) != F_UNLCK
+    }
+
     static func removeDirectory(_ path: String) {
       for name in names(in: path) { unlink("\(path)/\(name)") }
       rmdir(path)

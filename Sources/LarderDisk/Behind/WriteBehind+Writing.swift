@@ -10,7 +10,8 @@ extension WriteBehind {
   func store(_ content: Span<UInt8>, _ request: StoreRequest) throws(CacheError) -> StoreOutcome {
     if request.isExclusive { return try storeIfAbsent(content, request) }
     let cost = Backlog.cost(of: content.count, request.subject.key, request.extendedData)
-    if cost > limit { return try engine.store(content, request) }
+    let isShared = request.isLoad && engine.sharesLoads
+    if cost > limit || isShared { return try engine.store(content, request) }
     let refusal = try engine.keepingPromise(request) { () throws(CacheError) in
       try engine.refusal(of: request, byteCount: content.count)
     }

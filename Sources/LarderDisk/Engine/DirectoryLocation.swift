@@ -148,7 +148,7 @@ package final class DirectoryLocation: Sendable {
     let accepts = configuration.mode.isReadOnly || configuration.allowsUnsafeDirectory
     if let objection, !accepts { throw objection }
     // Only after the check, because nothing is written into an untrusted directory.
-    if mayMake(configuration) { try DirectoryMaking.mark(handle, wasMade: wasMade) }
+    if mayMake(configuration) { try DirectoryMaking.mark(handle, wasMade: wasMade, configuration) }
     return objection == refusal
   }
 

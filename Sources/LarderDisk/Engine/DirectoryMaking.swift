@@ -69,7 +69,9 @@ package enum DirectoryMaking {
   /// directory, rewrites a tag that a power cut has left blank.
   ///
   /// Failures are ignored, because the cache works without the flag and the tag.
-  static func mark(_ handle: DirectoryHandle, wasMade: Bool) throws(Errno) {
+  static func mark(
+    _ handle: DirectoryHandle, wasMade: Bool, _ configuration: DiskCache.Configuration
+  ) throws(Errno) {
     // A tag shows that the directory is not empty. The names are read only without one, because the
     // system reads 32 KiB of them before it returns the first.
     switch wasMade ? .missing : bestEffort(try tagFinding(handle)) {
@@ -83,7 +85,10 @@ package enum DirectoryMaking {
     // The flag comes first, because only files made after it inherit it, the tag among them. A file
     // system without the flag reports ENOTTY or EOPNOTSUPP. See: man 2 ioctl_iflags.
     if !handle.fileSystem.isNetwork { bestEffort(try handle.descriptor.setNoAtimeFlag()) }
-    bestEffort(try writeTag(to: try handle.create(tagName, permissions: 0o644)))
+    guard let tag = bestEffort(try handle.create(tagName, permissions: 0o644)) else { return }
+    // The group's other users lock bytes of it for their loads.
+    if configuration.sharesWithGroup { bestEffort(try tag.setPermissions(0o664)) }
+    bestEffort(try writeTag(to: tag))
   }
 
   /// Writes the text of the tag and waits until it is on disk, once for a directory. Without it the
@@ -137,7 +142,7 @@ package enum DirectoryMaking {
 
   /// Runs a step that may fail without breaking a promise of the cache.
   @discardableResult
-  private static func bestEffort<Result>(
+  private static func bestEffort<Result: ~Copyable>(
     _ step: @autoclosure () throws(Errno) -> Result
   ) -> Result? {
     do throws(Errno) {

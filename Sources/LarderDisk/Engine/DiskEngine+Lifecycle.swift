@@ -129,6 +129,9 @@ extension DiskEngine {
     advance(to: .ended)
     removals.finish()
     JobTimer.own.forget(jobsOf: threads)
+    // The marks end with it.
+    _ = turns.withLock { exchange(&$0.tag, with: nil) }
+    wakeTurns(looks: true)
     changed.signal()
   }
 }

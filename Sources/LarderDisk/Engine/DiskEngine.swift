@@ -26,6 +26,8 @@ package final class DiskEngine: Sendable {
   /// The threads of jobs that wait for those of `threads`: the writing of waiting values and the
   /// end. A thread that runs a job for want of another thread is in the middle of its own.
   let waiting = IOExecutor()
+  /// The turns of loads with those of other processes.
+  let turns = ForkSafeMutex(TurnTable<CheckedContinuation<Bool, Never>>())
   let writer: EntryWriter
   package let reader: EntryReader
   package let recency: Recency

@@ -24,6 +24,7 @@ extension DiskEngine {
       if findings.count == Self.pieceCount { learn(exchange(&findings, with: [])) }
     }
     learn(findings)
+    wakeTurns(for: batch)
     checkLimits()
   }
 

@@ -149,7 +149,9 @@ package final class Watcher: Sendable {
     ) { [weak engine] in
       guard let engine, engine.watching.readEvents(for: engine) else { return }
       do throws(Errno) {
-        try engine.watching.waitForEvents(engine, after: Self.gatheringTime)
+        // Less than a load that waits would add to the time of the one that it waits for.
+        let isAwaited = engine.turns.withLock { $0.isAwaited }
+        try engine.watching.waitForEvents(engine, after: isAwaited ? .zero : Self.gatheringTime)
       } catch {
         engine.eventsEnded(because: error)
       }
@@ -205,6 +207,8 @@ package struct EventBatch: Sendable, Equatable {
   private(set) var isIncomplete = false
   /// Whether the directory itself was moved, removed or unmounted.
   private(set) var concernsDirectory = false
+  /// Whether a lock on the directory's tag may have ended.
+  private(set) var concernsTag = false
 
   /// The kinds of events that are asked of the kernel.
   ///
@@ -231,7 +235,11 @@ package struct EventBatch: Sendable, Equatable {
       return
     }
     // Temporaries and unnamed files bring events of their stamps too, which are dropped here.
-    guard let entry = EntryName(name) else { return }
+    guard let entry = EntryName(name) else {
+      let tag = DirectoryMaking.tagName
+      if name.count == tag.count, name.text == tag.text { concernsTag = true }
+      return
+    }
     names[entry] = !event.removesName || names[entry] == true
   }
 }

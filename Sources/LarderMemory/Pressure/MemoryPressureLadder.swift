@@ -52,11 +52,6 @@ public protocol MemoryPressureResponding: AnyObject, Sendable {
 }
 
 /// The source that a monitor watches and its counters: a snapshot that does not change.
-///
-/// | event | counter |
-/// |---|---|
-/// | the kernel or the application signals | `signals`, and `reductions` or `emptyings` |
-/// | the limits are restored | `restorations` |
 public struct MemoryPressureStatus: Sendable, Hashable {
   /// The source of the signals that memory is short.
   @nonexhaustive
@@ -74,7 +69,7 @@ public struct MemoryPressureStatus: Sendable, Hashable {
   public internal(set) var source: Source
   /// Whether limits are lowered.
   public internal(set) var isUnderPressure = false
-  /// Signals that memory is short.
+  /// Signals by the kernel or the application that memory is short.
   public internal(set) var signals = 0
   /// Steps in which a share was given up.
   public internal(set) var reductions = 0

@@ -44,6 +44,46 @@ extension FileDescriptor {
   }
 }
 
+// Locks on bytes, beyond the file's end too. They belong to the open file, as those above.
+// See: man 2 fcntl, open file description locks.
+extension FileDescriptor {
+  /// Locks bytes without waiting, or unlocks them with nil; returns `false` if another open file
+  /// holds a lock on one. This one gets them twice, and one unlock ends both. Corresponds to
+  /// `fcntl(F_OFD_SETLK)`.
+  @discardableResult
+  package func setLock(
+    _ lock: FileLock?, bytes start: UInt64, _ count: Int
+  ) throws(Errno) -> Bool {
+    do throws(Errno) {
+      // Both numbers are of linux/fcntl.h, which Glibc's module hides.
+      _ = try byteLock(37, lock.map { $0 == .shared ? F_RDLCK : F_WRLCK } ?? F_UNLCK, start, count)
+      return true
+    } catch .wouldBlock {
+      return false
+    }
+  }
+
+  /// Returns the first lock of another open file on so many bytes, with 0 on all from there, by its
+  /// first byte; nil if there is none. Corresponds to `fcntl(F_OFD_GETLK)`.
+  package func firstLock(
+    from start: UInt64, _ count: Int
+  ) throws(Errno) -> (byte: UInt64, isShared: Bool)? {
+    let lock = try byteLock(36, F_WRLCK, start, count)
+    if lock.l_type == F_UNLCK { return nil }
+    return (UInt64(lock.l_start), lock.l_type == F_RDLCK)
+  }
+
+  private func byteLock(
+    _ command: Int32, _ kind: Int32, _ start: UInt64, _ count: Int
+  ) throws(Errno) -> flock {
+    var lock = flock(
+      l_type: Int16(kind), l_whence: Int16(SEEK_SET), l_start: off_t(start), l_len: off_t(count),
+      l_pid: 0)
+    _ = try system(.fcntl, faults) { unsafe fcntl(rawValue, command, &lock) }
+    return lock
+  }
+}
+
 /// A file that stays locked for as long as the object lives.
 package final class LockedFile: Sendable {
   let file: FileDescriptor

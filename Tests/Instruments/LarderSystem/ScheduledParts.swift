@@ -41,7 +41,7 @@
     /// Whether the call can show one thread another's effects, or make it wait.
     var isPoint: Bool {
       switch self {
-      case .close, .copyFileRange, .eventfd, .fcntl, .fgetxattr, .fstatfs, .fstatvfs, .fsetxattr:
+      case .close, .copyFileRange, .eventfd, .fgetxattr, .fstatfs, .fstatvfs, .fsetxattr:
         false
       default: true
       }

@@ -451,7 +451,8 @@
     var isRead: Bool {
       switch self {
       case .load, .look: true
-      case .call(let call): !call.changesFiles && call != .openat && call != .flock
+      case .call(let call):
+        !call.changesFiles && ![.openat, .flock, .fcntl].contains(call)
       default: false
       }
     }

@@ -2,7 +2,7 @@ import Glibc
 
 /// A child process of this executable, with a pipe to it and a pipe from it.
 struct StressChild {
-  private let process: pid_t
+  let process: pid_t
   private let input: Int32
   private let output: Int32
 

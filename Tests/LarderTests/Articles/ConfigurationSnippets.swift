@@ -48,3 +48,10 @@ func setClock(_ configuration: inout CacheConfiguration) async throws -> ManualC
 func move(_ clock: ManualClock) async throws {
   clock.advance(by: .seconds(3600))
 }
+
+func shareLoads() async throws -> Cache<String> {
+  var configuration = CacheConfiguration()
+  configuration.singleFlight = .directory
+  let pages = try Cache(named: "pages", coder: .string, configuration: configuration)
+  return pages
+}

@@ -1,0 +1,333 @@
+import LarderBasics
+import LarderDigest
+import LarderSystem
+import Synchronization
+
+/// The turn of a load among processes: a lock on two bytes of the directory's tag, which the kernel
+/// ends with the process.
+///
+/// 1. A load asks the table of its process (`TurnTable`), then the kernel, then looks for the value
+///    once more. If it has the turn, and there is no value, it loads.
+/// 2. If it is refused, it waits for an event: of the name, which comes with the value, or of the
+///    tag, with which a turn ends that brought none. Without events it asks again and again.
+/// 3. The turn ends when the value is published. If none was, a shared lock on the second byte stays
+///    for a second, in which all load at once.
+final class LoadTurn: Sendable {
+  let name: EntryName
+  let byte: UInt64
+  let tag: LockableTag
+  let isOver = Atomic<Bool>(false)
+
+  init(_ name: EntryName, _ byte: UInt64, in tag: LockableTag) {
+    (self.name, self.byte, self.tag) = (name, byte, tag)
+  }
+
+  /// Returns the first byte of a name: twice 61 bits of its digest and extension, by FNV-1a. Names
+  /// with the same share the turn.
+  static func byte(of name: EntryName) -> UInt64 {
+    2
+      * name.fileExtension.bytes.reduce(name.digest.high >> 3) {
+        (($0 ^ UInt64($1)) &* 0x100_0000_01b3) >> 3
+      }
+  }
+}
+
+/// The tag of a directory, open for locks.
+final class LockableTag: Sendable {
+  let file: FileDescriptor
+  let handle: DirectoryHandle
+
+  init(in handle: DirectoryHandle) throws(Errno) {
+    file = try handle.openForWriting(DirectoryMaking.tagName)
+    self.handle = handle
+  }
+}
+
+private enum TurnEnding { case published, notKept, cancelled }
+
+/// The turns of a process and its loads that wait, as a value. It is asked before the kernel, which
+/// takes a process for one owner and grants it a byte twice.
+struct TurnTable<Waiter: Sendable>: Sendable {
+  enum Answer: Sendable {
+    case granted, refused
+    /// The load neither takes a turn nor waits.
+    case alone
+  }
+
+  /// The most turns of a process, because the kernel goes through the locks of a file one by one.
+  /// Half as many are the most marks, and loads that wait without events.
+  static var limit: Int { 128 }
+
+  var tag: LockableTag?
+  /// The bytes whose turns this process has, or asks the kernel for.
+  private var taken: Set<UInt64> = []
+  /// Those whose second byte it has locked.
+  var marked: Set<UInt64> = []
+  /// Those that it has changed while another process loads, until when that counts.
+  private var overtaken: [UInt64: MonotonicTime] = [:]
+  /// Until when loads wait for those that were refused.
+  private var bounds: [UInt64: MonotonicTime] = [:]
+  private var waiting: [UInt64: [Waiter]] = [:]
+  /// The numbers of wakes, each of some bytes, which show a load that one came before it waits.
+  private var wakeCounts = Array(repeating: 0, count: 64)
+  /// The milliseconds before the last tick.
+  private var pause = 0
+  private var isTickPlanned = false
+
+  var isAwaited: Bool { !waiting.isEmpty }
+  var mayMark: Bool { marked.count < Self.limit / 2 }
+
+  /// Asks for a turn. If it is granted, the kernel is asked, and its answer settled.
+  mutating func claim(_ byte: UInt64) -> Answer {
+    if taken.contains(byte) { return .refused }
+    guard !marked.contains(byte), taken.count < Self.limit else { return .alone }
+    taken.insert(byte)
+    return .granted
+  }
+
+  /// Takes the kernel's answer, and returns the loads to resume.
+  mutating func settle(_ byte: UInt64, _ answer: Answer) -> [Waiter] {
+    if answer == .granted {
+      (overtaken[byte], bounds[byte]) = (nil, nil)
+    } else {
+      taken.remove(byte)
+    }
+    return answer == .alone ? wake(byte) : []
+  }
+
+  /// Whether a load may wait for the turn of another. All that ask within twice the longest wait
+  /// have one bound, so that callers that give up early do not wait for ever for one that hangs.
+  mutating func mayWait(
+    for byte: UInt64, isPolled: Bool, at now: MonotonicTime, atMost longest: Duration
+  ) -> Bool {
+    if let end = overtaken[byte], now < end { return false }
+    if isPolled && waiting.count >= Self.limit / 2 { return false }
+    if bounds.count + overtaken.count >= 1_024 {
+      bounds = bounds.filter { now < $0.value }
+      overtaken = overtaken.filter { now < $0.value }
+    }
+    if let bound = bounds[byte], now < bound.advanced(by: longest) { return now < bound }
+    bounds[byte] = now.advanced(by: longest)
+    return true
+  }
+
+  /// Notes that a value was found.
+  mutating func endBound(of byte: UInt64) { bounds[byte] = nil }
+
+  /// Lets a load wait; returns false if there were wakes since it asked.
+  mutating func wait(for byte: UInt64, since count: Int, _ waiter: Waiter) -> Bool {
+    guard count == wakeCount(of: byte) else { return false }
+    waiting[byte, default: []].append(waiter)
+    return true
+  }
+
+  /// Wakes the loads that wait for a byte, or all with nil, and returns them.
+  mutating func wake(_ byte: UInt64?) -> [Waiter] {
+    guard let byte else {
+      for place in wakeCounts.indices { wakeCounts[place] += 1 }
+      return exchange(&waiting, with: [:]).values.flatMap(\.self)
+    }
+    wakeCounts[Int(byte / 2 % 64)] += 1
+    return waiting.removeValue(forKey: byte) ?? []
+  }
+
+  func wakeCount(of byte: UInt64) -> Int { wakeCounts[Int(byte / 2 % 64)] }
+
+  /// Ends a turn whose lock has ended.
+  mutating func end(_ byte: UInt64, isMarked: Bool) -> [Waiter] {
+    taken.remove(byte)
+    if isMarked { marked.insert(byte) }
+    return wake(byte)
+  }
+
+  /// Lets no load wait for that of another process.
+  mutating func overtake(_ byte: UInt64, until end: MonotonicTime) -> [Waiter] {
+    overtaken[byte] = end
+    return wake(byte)
+  }
+
+  /// Plans the tick that wakes all; returns nil if it is planned. The pause grows while loads wait,
+  /// and begins anew with one that waits for the first time.
+  mutating func planTick(_ pauses: ClosedRange<Int>, isFirst: Bool) -> Int? {
+    if exchange(&isTickPlanned, with: true) { return nil }
+    pause = min(max(isFirst ? 0 : pause * 2, pauses.lowerBound), pauses.upperBound)
+    return pause
+  }
+
+  mutating func tick() -> [Waiter] {
+    isTickPlanned = false
+    return wake(nil)
+  }
+}
+
+extension DiskCache {
+  /// Looks for a value and, if there is none, loads it when no other process does so. `mayWait` is
+  /// asked before each wait. `count` is called before the first one and before a load alone.
+  package func inTurn<Result: Sendable>(
+    _ name: EntryName, mayWait: () -> Bool, look: () async throws -> Result?,
+    load: () async throws -> Result, count: (_ isAlone: Bool) -> Void
+  ) async throws -> Result {
+    let (engine, byte) = (engine, LoadTurn.byte(of: name))
+    if followsNeighbours, engine.watching.advance(to: .planned) {
+      engine.runAside { engine.startWatching() }
+    }
+    var (wasWoken, waited) = (true, Int?.none)
+    while true {
+      // A network's lock can take long, and the threads of Swift's pool must not wait.
+      let (turn, isRefused, wakeCount) =
+        engine.isOnNetwork
+        ? try await executor.run("value") { engine.takeTurn(of: name, byte) }
+        : engine.takeTurn(of: name, byte)
+      guard isRefused, mayWait(), engine.mayWait(for: byte) else {
+        return try await engine.holding(turn) {
+          if let found = try await look() { return found }
+          if turn == nil { count(true) }
+          return try await load()
+        }
+      }
+      // Not if nothing but the tick has come since the last look.
+      if wasWoken || wakeCount - 1 != waited, let found = try await look() {
+        engine.turns.withLock { $0.endBound(of: byte) }
+        return found
+      }
+      if waited == nil { count(false) }
+      wasWoken = await engine.waitForTurn(of: byte, since: wakeCount, isFirst: waited == nil)
+      waited = wakeCount
+      try Task.checkCancellation()
+    }
+  }
+}
+
+extension DiskEngine {
+  /// Whether loads are shared, from the first on, or from `shareLoads()` on.
+  package var sharesLoads: Bool { turns.withLock { $0.tag != nil } }
+  package func shareLoads() { if configuration.mode == .shared { _ = upkeep(try lockableTag()) } }
+
+  /// Asks for a turn. Without one, the load waits if it is refused, and else loads alone.
+  fileprivate func takeTurn(
+    of name: EntryName, _ byte: UInt64
+  ) -> (LoadTurn?, isRefused: Bool, wakeCount: Int) {
+    var (answer, wakeCount) = turns.withLock { ($0.claim(byte), $0.wakeCount(of: byte)) }
+    guard answer == .granted else { return (nil, answer == .refused, wakeCount) }
+    var turn: LoadTurn?
+    answer = .alone
+    do throws(Errno) {
+      let tag = try lockableTag()
+      if try tag.file.setLock(.exclusive, bytes: byte, 2) {
+        (answer, turn) = (.granted, LoadTurn(name, byte, in: tag))
+      } else if try tag.file.firstLock(from: byte + 1, 1)?.isShared != true {
+        answer = .refused
+      }
+    } catch {
+      noteUpkeepFailure(error)
+    }
+    resume(turns.withLock { [answer] in $0.settle(byte, answer) })
+    return (turn, answer == .refused, wakeCount)
+  }
+
+  fileprivate func mayWait(for byte: UInt64) -> Bool {
+    let (now, longest) = (MonotonicTime.now, configuration.longestTurn)
+    return turns.withLock { [isPolled = !hasEvents] in
+      $0.mayWait(for: byte, isPolled: isPolled, at: now, atMost: longest)
+    }
+  }
+
+  /// Returns the directory's tag, opened again if that is another file now.
+  private func lockableTag() throws(Errno) -> LockableTag {
+    let handle = location.handle
+    let known = turns.withLock { $0.tag }
+    if let known, known.handle === handle, try known.file.status().linkCount > 0 { return known }
+    let tag = try LockableTag(in: handle)
+    _ = turns.withLock { exchange(&$0.tag, with: tag) }
+    return tag
+  }
+
+  /// Waits for another load's turn. Returns whether there may be a value.
+  fileprivate func waitForTurn(
+    of byte: UInt64, since wakeCount: Int, isFirst: Bool
+  ) async -> Bool {
+    await withCheckedContinuation { waiter in
+      guard turns.withLock({ $0.wait(for: byte, since: wakeCount, waiter) }) else {
+        return waiter.resume(returning: true)
+      }
+      let pauses = hasEvents ? 20...1_000 : isOnNetwork ? 1...250 : 1...25
+      guard let pause = turns.withLock({ $0.planTick(pauses, isFirst: isFirst) }) else { return }
+      runLater(after: .milliseconds(pause)) { $0.resume($0.turns.withLock { $0.tick() }) }
+    }
+  }
+
+  /// Runs a load and ends its turn, also when it is cancelled, because it may hang then.
+  fileprivate func holding<Result: Sendable>(
+    _ turn: LoadTurn?, _ load: () async throws -> Result
+  ) async throws -> Result {
+    guard let turn else { return try await load() }
+    defer { end(turn, Task.isCancelled ? .cancelled : .notKept) }
+    return try await withTaskCancellationHandler(operation: load) { end(turn, .cancelled) }
+  }
+
+  private func end(_ turn: LoadTurn, _ ending: TurnEnding) {
+    guard !turn.isOver.exchange(true, ordering: .relaxed) else { return }
+    let known = withState { $0.catalog.index.entry(named: turn.name) }
+    let isPublished = known.map { !reader.trust.hasExpired($0.expiry, at: now) } ?? false
+    let unlock: Job = { self.unlock(turn, isPublished ? .published : ending) }
+    if isOnNetwork { runAside(unlock) } else { unlock() }
+  }
+
+  private func unlock(_ turn: LoadTurn, _ ending: TurnEnding) {
+    let (tag, byte) = (turn.tag, turn.byte)
+    let isMarked = ending == .notKept && turns.withLock { $0.mayMark }
+    if isMarked { upkeep(try tag.file.setLock(.shared, bytes: byte + 1, 1)) }
+    // Else closing the file ends the lock, once no turn needs it any more.
+    if upkeep(try tag.file.setLock(nil, bytes: byte, isMarked ? 1 : 2)) == nil {
+      _ = turns.withLock { exchange(&$0.tag, with: nil) }
+    }
+    resume(turns.withLock { $0.end(byte, isMarked: isMarked) }, looks: true)
+    // Closing it brings an event to all that watch.
+    if ending != .published { upkeep(try LockableTag(in: tag.handle)) }
+    if isMarked { runLater(after: .seconds(1)) { $0.endMark(of: turn) } }
+  }
+
+  private func endMark(of turn: LoadTurn) {
+    upkeep(try turn.tag.file.setLock(nil, bytes: turn.byte + 1, 1))
+    _ = turns.withLock { $0.marked.remove(turn.byte) }
+  }
+
+  private func resume(_ waiters: [CheckedContinuation<Bool, Never>], looks: Bool = false) {
+    for waiter in waiters { waiter.resume(returning: looks) }
+  }
+
+  /// Wakes the loads that wait for what events tell of.
+  func wakeTurns(for batch: EventBatch) {
+    guard sharesLoads else { return }
+    let bytes = batch.names.keys.map(LoadTurn.byte)
+    resume(turns.withLock { table in bytes.flatMap { table.wake($0) } }, looks: true)
+    let isOfAny = batch.isIncomplete || batch.concernsDirectory
+    guard isOfAny || batch.concernsTag else { return }
+    // The event of a killed process can come before the end of its locks.
+    if turns.withLock({ $0.isAwaited }) {
+      runLater(after: .milliseconds(20)) { $0.wakeTurns(looks: false) }
+    }
+    wakeTurns(looks: isOfAny)
+  }
+
+  /// Wakes all loads that wait.
+  func wakeTurns(looks: Bool) { resume(turns.withLock { $0.wake(nil) }, looks: looks) }
+
+  /// Lets no load of a name, or of any, wait for one that another process has begun before a change
+  /// by this process.
+  package func overtake(_ name: EntryName?) {
+    guard sharesLoads else { return }
+    let only = name.map(LoadTurn.byte)
+    var (bytes, next) = ([UInt64](), only ?? 0)
+    // A network's server may not answer, and the name is held.
+    if let only, isOnNetwork { bytes = [only] }
+    while bytes.isEmpty || only == nil,
+      let lock = upkeep(try lockableTag().file.firstLock(from: next, only == nil ? 0 : 1)) ?? nil
+    {
+      if !lock.isShared { bytes.append(lock.byte) }
+      next = (lock.byte | 1) + 1
+    }
+    let end = MonotonicTime.now.advanced(by: configuration.longestTurn)
+    resume(turns.withLock { [bytes] table in bytes.flatMap { table.overtake($0, until: end) } })
+  }
+}
