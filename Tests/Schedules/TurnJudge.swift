@@ -32,8 +32,9 @@
         return []
       }
       return calls.flatMap { call in
+        // A cancelled load may begin after its turn has ended.
         call.loads.filter { load in
-          !load.isAlone
+          !load.isAlone && call.operation.verb != .cancelledLoad
             && calls.contains { other in
               other.process != call.process && !killed.contains(other.process)
                 // It has no turn any more when it is cancelled.
