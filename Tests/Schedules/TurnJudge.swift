@@ -32,8 +32,9 @@
         return []
       }
       return calls.flatMap { call in
+        // A cancelled load may begin after its turn has ended.
         call.loads.filter { load in
-          !load.isAlone
+          !load.isAlone && call.operation.verb != .cancelledLoad
             && calls.contains { other in
               other.process != call.process && !killed.contains(other.process)
                 // It has no turn any more when it is cancelled.
@@ -97,14 +98,16 @@
           let cache = call.cache.map({ scene.caches[$0] }), cache.coherence != .none,
           cache.mode == .shared, cache.options[.aside] == nil
         else { return false }
+        // Its own load takes as long as it takes.
+        let end = call.loads.first?.startTime ?? call.endTime
         var last = call.startTime
-        for other in calls {
-          for load in other.loads where load.startTime < call.endTime {
-            if load.endTime < .max { last = max(last, min(load.endTime, call.endTime)) }
+        for other in calls where other.start != call.start {
+          for load in other.loads where load.startTime < end && load.endTime < .max {
+            last = max(last, min(load.endTime, end))
           }
         }
-        for kill in kills where kill.endTime <= call.endTime { last = max(last, kill.endTime) }
-        return call.endTime - last > Self.turnDelay
+        for kill in kills where kill.endTime <= end { last = max(last, kill.endTime) }
+        return end - last > Self.turnDelay
       }.map { "waited \(($0.endTime - $0.startTime) / 1_000) us, in vain at last: \($0.text)" }
     }
 
