@@ -182,6 +182,7 @@ extension DiskCache {
         return try await engine.holding(turn) {
           if let found = try await look() { return found }
           if turn == nil { count(true) }
+          try Task.checkCancellation()
           return try await load()
         }
       }
