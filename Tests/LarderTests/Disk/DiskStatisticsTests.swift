@@ -7,7 +7,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// The events that increase each counter, as the documentation of `DiskStatistics` lists them.
+/// The events that increase each counter of `DiskStatistics`.
 struct DiskStatisticsTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let counter: String
@@ -178,16 +178,19 @@ struct DiskStatisticsTests {
     #expect(row.value(cache.statistics) == row.expected)
   }
 
-  @Test func `every counter of the documentation's list has an event here`() throws {
-    let names = try DocumentedCounters.names(in: "LarderDisk/DiskStatistics.swift")
-    #expect(Set(names) == Set(Self.rows.map(\.counter)))
-    #expect(names.count > 5)
+  /// What is no count of events, or is of asynchronous reads, which other tests make.
+  private static let others: Set = [
+    "evictionOrder", "promptReads", "switchedReads", "scan", "foreignCount", "isDirectoryUnsafe",
+  ]
+
+  @Test func `every counter has an event here`() throws {
+    let names = try DeclaredCounters.names(in: "LarderDisk/DiskStatistics.swift")
+    #expect(Set(names) == Set(Self.rows.map(\.counter)).union(Self.others))
+    #expect(names.count > 20)
   }
 
   @Test func `print shows every public counter`() throws {
-    let source = try Readme.text(of: "Sources/LarderDisk/DiskStatistics.swift")
-    let counters = source.matches(of: #/public internal\(set\) var (\w+)/#).map { String($0.1) }
-    #expect(counters.count > 20)
+    let counters = try DeclaredCounters.names(in: "LarderDisk/DiskStatistics.swift")
     let shown = Mirror(reflecting: DiskStatistics()).children.compactMap(\.label)
     #expect(shown.sorted() == counters.sorted())
   }
