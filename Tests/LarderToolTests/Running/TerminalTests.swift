@@ -42,7 +42,8 @@ struct `On a terminal` {
   @Test(arguments: [1, 10, 20, 34, 40, 50, 60] as [UInt16])
   func `a narrow terminal gets a narrow table`(columns: UInt16) throws {
     let outcome = try scene.runOnTerminal(["list", "c"], columns: columns)
-    let table = outcome.lines.dropLast()
+    // Below it a sentence may tell of keys that the file system has no room for.
+    let table = outcome.lines.dropLast().prefix(4)
     #expect(table.allSatisfy { $0.visibleWidth <= columns } && table.count == 4)
     #expect(
       columns < 20 || table.dropFirst().contains { $0.contains("gone") || $0.contains("old") })
