@@ -10,8 +10,8 @@ import Synchronization
 ///    once more. If it has the turn, and there is no value, it loads.
 /// 2. If it is refused, it waits for an event: of the name, which comes with the value, or of the
 ///    tag, with which a turn ends that brought none. Without events it asks again and again.
-/// 3. The turn ends when the value is published. If none was, a shared lock on the second byte stays
-///    for a second, in which all load at once.
+/// 3. The turn ends when the value is published. If none was, a shared lock on the second byte is
+///    left for a second, in which all load at once.
 final class LoadTurn: Sendable {
   let name: EntryName
   let byte: UInt64

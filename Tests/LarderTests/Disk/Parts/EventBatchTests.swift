@@ -62,10 +62,17 @@ struct `Events of a directory` {
     #expect(batch([event(kind, first), event(kind, first)]).names == [first: false])
   }
 
-  @Test(arguments: [".larder-1-2", "#35369", "CACHEDIR.TAG", "notes.txt"])
+  @Test(arguments: [".larder-1-2", "#35369", "CACHEDIR.TAB", "notes.txt"])
   func `of names that are no entries' ask for nothing`(name: String) {
     let event = DirectoryEvent(watch: 1, kind: .created, name: FileName(text: name))
     #expect(batch([event]).isEmpty)
+  }
+
+  @Test func `of the tag, of which loads may have ended, are told apart`() {
+    let event = DirectoryEvent(
+      watch: 1, kind: .closedAfterWriting, name: FileName(text: "CACHEDIR.TAG"))
+    #expect(batch([event]).concernsTag && batch([event]).names.isEmpty)
+    #expect(!batch([self.event(.created, first)]).concernsTag)
   }
 
   @Test func `that were lost, and those of the directory itself, are told apart`() {
