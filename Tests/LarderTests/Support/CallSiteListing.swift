@@ -24,6 +24,7 @@ struct CallSiteListing {
     "readPrompt": "the same",
     "cachedPageCount": "the same",
     "lock": "the recorder's lock on a fixture; no entry is ever waited for",
+    "byteLock": "loads that processes share; see `a lock that cannot be had keeps no load`",
   ]
 
   /// The file whose calls are not made by a cache on its directory.
