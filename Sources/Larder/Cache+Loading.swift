@@ -234,8 +234,7 @@ extension Cache {
   private func keepFailure(_ error: any Error, of request: LoadRequest, _ flight: FlightID) {
     let (now, lifetime) = (disk.engine.now, request.options.failureLifetime)
     guard lifetime > .zero, Self.isOfSource(error) else { return }
-    flights.keepFailure(
-      error, for: request.key, of: flight, from: now, until: now.adding(lifetime))
+    flights.keepFailure(error, for: request.key, of: flight, from: now, until: now.adding(lifetime))
   }
 
   /// Looks for a value and, if there is none, loads it; among processes too, if that is wished.

@@ -13,12 +13,12 @@ import Synchronization
 /// 3. The turn ends when the value is published. If none was, a shared lock on the second byte is
 ///    left for a second, in which all load at once.
 final class LoadTurn: Sendable {
-  let name: EntryName
-  let byte: UInt64
-  let tag: LockableTag
-  let isOver = Atomic<Bool>(false)
+  private let name: EntryName
+  private let byte: UInt64
+  private let tag: LockableTag
+  private let isOver = Atomic<Bool>(false)
 
-  init(_ name: EntryName, _ byte: UInt64, in tag: LockableTag) {
+  private init(_ name: EntryName, _ byte: UInt64, in tag: LockableTag) {
     (self.name, self.byte, self.tag) = (name, byte, tag)
   }
 
@@ -29,6 +29,65 @@ final class LoadTurn: Sendable {
       * name.fileExtension.bytes.reduce(name.digest.high >> 3) {
         (($0 ^ UInt64($1)) &* 0x100_0000_01b3) >> 3
       }
+  }
+
+  /// Asks for a turn. Without one, the load waits if it is refused, and else loads alone.
+  fileprivate static func take(
+    of name: EntryName, _ byte: UInt64, in engine: DiskEngine
+  ) -> (LoadTurn?, isRefused: Bool, wakeCount: Int) {
+    var (answer, wakeCount) = engine.turns.withLock { ($0.claim(byte), $0.wakeCount(of: byte)) }
+    guard answer == .granted else { return (nil, answer == .refused, wakeCount) }
+    var turn: LoadTurn?
+    answer = .alone
+    do throws(Errno) {
+      let tag = try engine.lockableTag()
+      if try tag.file.setLock(.exclusive, bytes: byte, 2) {
+        (answer, turn) = (.granted, LoadTurn(name, byte, in: tag))
+      } else if try tag.file.firstLock(from: byte + 1, 1)?.isShared != true {
+        answer = .refused
+      }
+    } catch {
+      engine.noteUpkeepFailure(error)
+    }
+    engine.resume(engine.turns.withLock { [answer] in $0.settle(byte, answer) })
+    return (turn, answer == .refused, wakeCount)
+  }
+
+  /// Runs a load and ends the turn, also when it is cancelled, because it may hang then.
+  fileprivate static func hold<Result: Sendable>(
+    _ turn: LoadTurn?, in engine: DiskEngine, _ load: () async throws -> Result
+  ) async throws -> Result {
+    defer { turn?.end(in: engine, isCancelled: Task.isCancelled) }
+    return try await withTaskCancellationHandler(operation: load) {
+      turn?.end(in: engine, isCancelled: true)
+    }
+  }
+
+  private func end(in engine: DiskEngine, isCancelled: Bool) {
+    guard !isOver.exchange(true, ordering: .relaxed) else { return }
+    let unlock: Job = { self.unlock(in: engine, isCancelled: isCancelled) }
+    if engine.isOnNetwork { engine.runAside(unlock) } else { unlock() }
+  }
+
+  private func unlock(in engine: DiskEngine, isCancelled: Bool) {
+    let found = engine.upkeep(try tag.handle.statusIfPresent(of: name.fileName)) ?? nil
+    let (trust, now) = (engine.reader.trust, engine.now)
+    let isPublished = found.map { trust.missReason(for: $0, pending: nil, now: now) == nil } == true
+    let isMarked = !isPublished && !isCancelled && engine.turns.withLock { $0.mayMark }
+    if isMarked { engine.upkeep(try tag.file.setLock(.shared, bytes: byte + 1, 1)) }
+    // Else closing the file ends the lock, once no turn needs it any more.
+    if engine.upkeep(try tag.file.setLock(nil, bytes: byte, isMarked ? 1 : 2)) == nil {
+      _ = engine.turns.withLock { exchange(&$0.tag, with: nil) }
+    }
+    engine.resume(engine.turns.withLock { $0.end(byte, isMarked: isMarked) }, looks: true)
+    // Closing it brings an event to all that watch.
+    if !isPublished { engine.upkeep(try LockableTag(in: tag.handle)) }
+    if isMarked { engine.runLater(after: .seconds(1)) { self.endMark(in: $0) } }
+  }
+
+  private func endMark(in engine: DiskEngine) {
+    engine.upkeep(try tag.file.setLock(nil, bytes: byte + 1, 1))
+    _ = engine.turns.withLock { $0.marked.remove(byte) }
   }
 }
 
@@ -42,8 +101,6 @@ final class LockableTag: Sendable {
     self.handle = handle
   }
 }
-
-private enum TurnEnding { case published, notKept, cancelled }
 
 /// The turns of a process and its loads that wait, as a value. It is asked before the kernel, which
 /// takes a process for one owner and grants it a byte twice.
@@ -66,7 +123,7 @@ struct TurnTable<Waiter: Sendable>: Sendable {
   /// Those that it has changed while another process loads, until when that counts.
   private var overtaken: [UInt64: MonotonicTime] = [:]
   /// Until when loads wait for those that were refused.
-  private var bounds: [UInt64: MonotonicTime] = [:]
+  var bounds: [UInt64: MonotonicTime] = [:]
   private var waiting: [UInt64: [Waiter]] = [:]
   /// The numbers of wakes, each of some bytes, which show a load that one came before it waits.
   private var wakeCounts = Array(repeating: 0, count: 64)
@@ -98,7 +155,7 @@ struct TurnTable<Waiter: Sendable>: Sendable {
   /// Whether a load may wait for the turn of another. All that ask within twice the longest wait
   /// have one bound, so that callers that give up early do not wait for ever for one that hangs.
   mutating func mayWait(
-    for byte: UInt64, isPolled: Bool, at now: MonotonicTime, atMost longest: Duration
+    for byte: UInt64, _ isPolled: Bool, at now: MonotonicTime, atMost longest: Duration
   ) -> Bool {
     if let end = overtaken[byte], now < end { return false }
     if isPolled && waiting.count >= Self.limit / 2 { return false }
@@ -110,9 +167,6 @@ struct TurnTable<Waiter: Sendable>: Sendable {
     bounds[byte] = now.advanced(by: longest)
     return true
   }
-
-  /// Notes that a value was found.
-  mutating func endBound(of byte: UInt64) { bounds[byte] = nil }
 
   /// Lets a load wait; returns false if there were wakes since it asked.
   mutating func wait(for byte: UInt64, since count: Int, _ waiter: Waiter) -> Bool {
@@ -168,6 +222,7 @@ extension DiskCache {
     load: () async throws -> Result, count: (_ isAlone: Bool) -> Void
   ) async throws -> Result {
     let (engine, byte) = (engine, LoadTurn.byte(of: name))
+    let longest = engine.configuration.longestTurn
     if followsNeighbours, engine.watching.advance(to: .planned) {
       engine.runAside { engine.startWatching() }
     }
@@ -176,10 +231,13 @@ extension DiskCache {
       // A network's lock can take long, and the threads of Swift's pool must not wait.
       let (turn, isRefused, wakeCount) =
         engine.isOnNetwork
-        ? try await executor.run("value") { engine.takeTurn(of: name, byte) }
-        : engine.takeTurn(of: name, byte)
-      guard isRefused, mayWait(), engine.mayWait(for: byte) else {
-        return try await engine.holding(turn) {
+        ? try await executor.run("value") { LoadTurn.take(of: name, byte, in: engine) }
+        : LoadTurn.take(of: name, byte, in: engine)
+      let (now, isPolled) = (MonotonicTime.now, !engine.hasEvents)
+      guard isRefused, mayWait(),
+        engine.turns.withLock({ $0.mayWait(for: byte, isPolled, at: now, atMost: longest) })
+      else {
+        return try await LoadTurn.hold(turn, in: engine) {
           if let found = try await look() { return found }
           if turn == nil { count(true) }
           try Task.checkCancellation()
@@ -188,7 +246,7 @@ extension DiskCache {
       }
       // Not if nothing but the tick has come since the last look.
       if wasWoken || wakeCount - 1 != waited, let found = try await look() {
-        engine.turns.withLock { $0.endBound(of: byte) }
+        engine.turns.withLock { $0.bounds[byte] = nil }
         return found
       }
       if waited == nil { count(false) }
@@ -204,37 +262,8 @@ extension DiskEngine {
   package var sharesLoads: Bool { turns.withLock { $0.tag != nil } }
   package func shareLoads() { if configuration.mode == .shared { _ = upkeep(try lockableTag()) } }
 
-  /// Asks for a turn. Without one, the load waits if it is refused, and else loads alone.
-  fileprivate func takeTurn(
-    of name: EntryName, _ byte: UInt64
-  ) -> (LoadTurn?, isRefused: Bool, wakeCount: Int) {
-    var (answer, wakeCount) = turns.withLock { ($0.claim(byte), $0.wakeCount(of: byte)) }
-    guard answer == .granted else { return (nil, answer == .refused, wakeCount) }
-    var turn: LoadTurn?
-    answer = .alone
-    do throws(Errno) {
-      let tag = try lockableTag()
-      if try tag.file.setLock(.exclusive, bytes: byte, 2) {
-        (answer, turn) = (.granted, LoadTurn(name, byte, in: tag))
-      } else if try tag.file.firstLock(from: byte + 1, 1)?.isShared != true {
-        answer = .refused
-      }
-    } catch {
-      noteUpkeepFailure(error)
-    }
-    resume(turns.withLock { [answer] in $0.settle(byte, answer) })
-    return (turn, answer == .refused, wakeCount)
-  }
-
-  fileprivate func mayWait(for byte: UInt64) -> Bool {
-    let (now, longest) = (MonotonicTime.now, configuration.longestTurn)
-    return turns.withLock { [isPolled = !hasEvents] in
-      $0.mayWait(for: byte, isPolled: isPolled, at: now, atMost: longest)
-    }
-  }
-
   /// Returns the directory's tag, opened again if that is another file now.
-  private func lockableTag() throws(Errno) -> LockableTag {
+  fileprivate func lockableTag() throws(Errno) -> LockableTag {
     let handle = location.handle
     let known = turns.withLock { $0.tag }
     if let known, known.handle === handle, try known.file.status().linkCount > 0 { return known }
@@ -257,43 +286,7 @@ extension DiskEngine {
     }
   }
 
-  /// Runs a load and ends its turn, also when it is cancelled, because it may hang then.
-  fileprivate func holding<Result: Sendable>(
-    _ turn: LoadTurn?, _ load: () async throws -> Result
-  ) async throws -> Result {
-    guard let turn else { return try await load() }
-    defer { end(turn, Task.isCancelled ? .cancelled : .notKept) }
-    return try await withTaskCancellationHandler(operation: load) { end(turn, .cancelled) }
-  }
-
-  private func end(_ turn: LoadTurn, _ ending: TurnEnding) {
-    guard !turn.isOver.exchange(true, ordering: .relaxed) else { return }
-    let known = withState { $0.catalog.index.entry(named: turn.name) }
-    let isPublished = known.map { !reader.trust.hasExpired($0.expiry, at: now) } ?? false
-    let unlock: Job = { self.unlock(turn, isPublished ? .published : ending) }
-    if isOnNetwork { runAside(unlock) } else { unlock() }
-  }
-
-  private func unlock(_ turn: LoadTurn, _ ending: TurnEnding) {
-    let (tag, byte) = (turn.tag, turn.byte)
-    let isMarked = ending == .notKept && turns.withLock { $0.mayMark }
-    if isMarked { upkeep(try tag.file.setLock(.shared, bytes: byte + 1, 1)) }
-    // Else closing the file ends the lock, once no turn needs it any more.
-    if upkeep(try tag.file.setLock(nil, bytes: byte, isMarked ? 1 : 2)) == nil {
-      _ = turns.withLock { exchange(&$0.tag, with: nil) }
-    }
-    resume(turns.withLock { $0.end(byte, isMarked: isMarked) }, looks: true)
-    // Closing it brings an event to all that watch.
-    if ending != .published { upkeep(try LockableTag(in: tag.handle)) }
-    if isMarked { runLater(after: .seconds(1)) { $0.endMark(of: turn) } }
-  }
-
-  private func endMark(of turn: LoadTurn) {
-    upkeep(try turn.tag.file.setLock(nil, bytes: turn.byte + 1, 1))
-    _ = turns.withLock { $0.marked.remove(turn.byte) }
-  }
-
-  private func resume(_ waiters: [CheckedContinuation<Bool, Never>], looks: Bool = false) {
+  fileprivate func resume(_ waiters: [CheckedContinuation<Bool, Never>], looks: Bool = false) {
     for waiter in waiters { waiter.resume(returning: looks) }
   }
 

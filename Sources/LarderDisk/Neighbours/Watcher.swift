@@ -149,9 +149,10 @@ package final class Watcher: Sendable {
     ) { [weak engine] in
       guard let engine, engine.watching.readEvents(for: engine) else { return }
       do throws(Errno) {
-        // Less than a load that waits would add to the time of the one that it waits for.
+        // A load that waits would add the time to that of the one that it waits for.
         let isAwaited = engine.turns.withLock { $0.isAwaited }
-        try engine.watching.waitForEvents(engine, after: isAwaited ? .zero : Self.gatheringTime)
+        let delay = isAwaited ? .milliseconds(1) : Self.gatheringTime
+        try engine.watching.waitForEvents(engine, after: delay)
       } catch {
         engine.eventsEnded(because: error)
       }

@@ -45,13 +45,13 @@ struct `The size of the house` {
     let disk = files.filter(\.isOfDisk)
     let engine = #"^(public |package |private |fileprivate )?(final class|extension) DiskEngine\b"#
     let counted = [
-      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 25_207),
+      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 25_200),
       ("its files", files.count, 156),
-      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 12_020),
+      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 12_014),
       ("its files", disk.count, 62),
       ("files that declare or extend DiskEngine", try disk.count { try $0.count(engine) > 0 }, 11),
-      ("lines in its blocks", try disk.reduce(0) { try $0 + $1.blockLines(engine) }, 2_359),
-      ("places that take the state's lock", try sum(#"\bwithState\b"#, in: disk) - 1, 74),
+      ("lines in its blocks", try disk.reduce(0) { try $0 + $1.blockLines(engine) }, 2_294),
+      ("places that take the state's lock", try sum(#"\bwithState\b"#, in: disk) - 1, 73),
       ("places that unlink", try sum(#"\bhandle\.unlink\("#, in: disk), 0),
       ("functions note…", try sum(#"\bfunc note\w*"#, in: disk), 3),
     ]

@@ -101,6 +101,18 @@ extension `Loads that processes share` {
     for cache in caches { try await cache.close() }
   }
 
+  /// Starts a load of a file that is to be lent, without ticks, and returns when it waits.
+  private func startWaitingForFile(_ cache: Cache<String>) async throws -> Task<Int, any Error> {
+    stopTicks(cache)
+    let task = Task {
+      try await cache.withFile(forKey: "k", { $0.byteCount }) { try await $0.write([1]) }
+    }
+    try await eventually("a load to wait") { () async in
+      cache.disk.engine.turns.withLock { $0.isAwaited }
+    }
+    return task
+  }
+
   @Test func `one loads a file, and the others are lent it`() async throws {
     let (a, b, source) = (try open(), try open(), Source("first"))
     let first = Task {
@@ -109,13 +121,7 @@ extension `Loads that processes share` {
       }
     }
     try await eventually("a load to run") { () async in source.count.value > 0 }
-    stopTicks(b)
-    let second = Task {
-      try await b.withFile(forKey: "k", { $0.byteCount }) { try await $0.write([1]) }
-    }
-    try await eventually("a load to wait") { () async in
-      b.disk.engine.turns.withLock { $0.isAwaited }
-    }
+    let second = try await startWaitingForFile(b)
     source.open()
     #expect(try await [first.value, second.value] == [5, 5])
     try await a.close()
@@ -125,13 +131,7 @@ extension `Loads that processes share` {
   @Test func `a value and a file of a key in one process are loaded once`() async throws {
     let (cache, source) = (try open(), Source("first"))
     let first = try await start(cache, source)
-    stopTicks(cache)
-    let second = Task {
-      try await cache.withFile(forKey: "k", { $0.byteCount }) { try await $0.write([1]) }
-    }
-    try await eventually("a load to wait") { () async in
-      cache.disk.engine.turns.withLock { $0.isAwaited }
-    }
+    let second = try await startWaitingForFile(cache)
     source.open()
     #expect(try await first.value == "first")
     #expect(try await second.value == 5)

@@ -100,7 +100,7 @@ struct `The turns of loads` {
     _ table: inout TurnTable<Int>, for byte: UInt64, isPolled: Bool = false, at seconds: Int = 0
   ) -> Bool {
     let time = now.advanced(by: .seconds(seconds))
-    return table.mayWait(for: byte, isPolled: isPolled, at: time, atMost: .seconds(10))
+    return table.mayWait(for: byte, isPolled, at: time, atMost: .seconds(10))
   }
 
   @Test func `without events 64 bytes are waited for at most`() {
@@ -128,7 +128,7 @@ struct `The turns of loads` {
     _ = mayWait(&table, for: 2)
     _ = mayWait(&table, for: 4)
     take(&table, 2)
-    table.endBound(of: 4)
+    table.bounds[4] = nil
     let answers = [2, 4].map { mayWait(&table, for: $0, at: 12) }
     #expect(answers == [true, true])
   }
