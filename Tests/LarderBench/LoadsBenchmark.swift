@@ -21,7 +21,7 @@ enum LoadsBenchmark {
       --alone lets each process load keys, to compare with. A load of latency takes 25 ms, or MS.
     """
 
-  private struct Options {
+  private struct Options: Sendable {
     var directory = ReplaySubject.temporaryDirectory()
     var others: [String] = []
     var (processes, keys, load, only, isAlone) = (8, 1000, 25, String?.none, false)
@@ -58,7 +58,8 @@ enum LoadsBenchmark {
     if options.wants("latency") { try latency(options) }
     if options.wants("handover") { try handover(options) }
     if options.wants("waiting") { try waiting(options) }
-    if options.wants("cost") { try await cost(options) }
+    // As a load's task, and not on the main actor, from which each turn would change threads.
+    if options.wants("cost") { try await Task.detached { try await cost(options) }.value }
     if options.wants("unkept") { try unkept(options) }
     try empty(options)
   }

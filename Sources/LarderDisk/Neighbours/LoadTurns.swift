@@ -280,7 +280,7 @@ extension DiskEngine {
       guard turns.withLock({ $0.wait(for: byte, since: wakeCount, waiter) }) else {
         return waiter.resume(returning: true)
       }
-      let pauses = hasEvents ? 20...1_000 : isOnNetwork ? 1...250 : 1...25
+      let pauses = hasEvents ? 20...2_000 : isOnNetwork ? 1...250 : 1...25
       guard let pause = turns.withLock({ $0.planTick(pauses, isFirst: isFirst) }) else { return }
       runLater(after: .milliseconds(pause)) { $0.resume($0.turns.withLock { $0.tick() }) }
     }

@@ -151,7 +151,7 @@ package final class Watcher: Sendable {
       do throws(Errno) {
         // A load that waits would add the time to that of the one that it waits for.
         let isAwaited = engine.turns.withLock { $0.isAwaited }
-        let delay = isAwaited ? .milliseconds(1) : Self.gatheringTime
+        let delay = isAwaited ? .microseconds(250) : Self.gatheringTime
         try engine.watching.waitForEvents(engine, after: delay)
       } catch {
         engine.eventsEnded(because: error)
