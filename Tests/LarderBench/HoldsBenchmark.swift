@@ -66,9 +66,8 @@ enum HoldsBenchmark {
     private var part = Part.use
     private var results: [Result] = []
 
-    /// Whether each operation of a part has had a round without a hold of more than 2 ms, or of more
-    /// than raw unlinks show. First stores in memory do not count: they wait for pages from the
-    /// system.
+    /// Whether each operation of a part has had a round without a hold of more than 2 ms, or than
+    /// raw unlinks show. First stores in memory do not count: they wait for pages from the system.
     private func isWithinBound(_ part: Part) -> Bool {
       let raw = results.first { $0.name == "raw unlinks" }?.longest.processor ?? 0
       let own = results.filter { $0.part == part }

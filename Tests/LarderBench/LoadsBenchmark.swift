@@ -125,16 +125,22 @@ enum LoadsBenchmark {
     ]
     let loader = try child(["publish", options.place(0)] + times)
     let others = try (1...waiterCount).map { try child(["await", options.place($0)] + times) }
-    var delays: [Double] = []
-    for other in others {
-      while let line = other.readLine(), line != "end" { delays.append(Double(line) ?? .infinity) }
-    }
+    let stored = try delays(of: [loader])
+    let served = try delays(of: others)
     guard ([loader] + others).allSatisfy({ $0.wait() }) else { fail("a process has failed", 4) }
-    delays.sort()
-    let percentiles = [0.5, 0.99, 1].map { delays[Int(Double(delays.count - 1) * $0)] }
+    let percentiles = [0.5, 0.99, 1].map { served[Int(Double(served.count - 1) * $0)] }
     print(
-      "latency  of \(delays.count): median \(percentiles[0].rounded(to: 3)) ms,",
-      "p99 \(percentiles[1].rounded(to: 3)), most \(percentiles[2].rounded(to: 3))")
+      "latency  of \(served.count): median \(percentiles[0].rounded(to: 3)) ms after the load,",
+      "p99 \(percentiles[1].rounded(to: 3)), most \(percentiles[2].rounded(to: 3));",
+      "the store takes \(stored.median.rounded(to: 3))")
+  }
+
+  private static func delays(of children: [StressChild]) throws -> [Double] {
+    var delays: [Double] = []
+    for child in children {
+      while let line = child.readLine(), line != "end" { delays.append(Double(line) ?? .infinity) }
+    }
+    return delays.sorted()
   }
 
   private static func handover(_ options: Options) throws {

@@ -64,24 +64,33 @@ enum LoadsPart {
   /// Loads keys: how many, from when on, and the milliseconds of a load and between two. The value
   /// is the time at which the load ends.
   private static func publish(_ cache: Cache<[UInt8]>, _ times: [Int64]) async throws {
+    var delays = ""
     for number in 0..<times[0] {
       try await sleep(until: times[1] + number * times[3] * 1_000_000)
-      _ = try await cache.value(forKey: "p\(number)") {
+      let value = try await cache.value(forKey: "p\(number)") {
         try await Task.sleep(for: .milliseconds(times[2]))
         return Array("\(MonotonicTime.now.nanoseconds)".utf8)
       }
+      delays += delay(since: value)
     }
+    say(delays + "end")
+  }
+
+  /// Returns a line with the milliseconds since a value was loaded by another process.
+  private static func delay(since value: [UInt8]) -> String {
+    let now = MonotonicTime.now.nanoseconds
+    guard let end = Int64(String(decoding: value, as: UTF8.self)) else { return "" }
+    return "\(Double(now - end) / 1e6)\n"
   }
 
   private static func receive(_ cache: Cache<[UInt8]>, _ times: [Int64]) async throws {
+    // Said at the end, because what reads it would take time from the next process.
+    var delays = ""
     for number in 0..<times[0] {
       try await sleep(until: times[1] + (number * times[3] + 8) * 1_000_000)
-      let value = try await cache.value(forKey: "p\(number)") { Array("none".utf8) }
-      let now = MonotonicTime.now.nanoseconds
-      guard let end = Int64(String(decoding: value, as: UTF8.self)) else { continue }
-      say("\(Double(now - end) / 1e6)")
+      delays += delay(since: try await cache.value(forKey: "p\(number)") { Array("none".utf8) })
     }
-    say("end")
+    say(delays + "end")
   }
 
   private static func hang(_ cache: Cache<[UInt8]>, _ prefix: String, _ count: Int) async throws {

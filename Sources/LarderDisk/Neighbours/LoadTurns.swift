@@ -34,9 +34,9 @@ final class LoadTurn: Sendable {
   /// Asks for a turn. Without one, the load waits if it is refused, and else loads alone.
   fileprivate static func take(
     of name: EntryName, _ byte: UInt64, in engine: DiskEngine
-  ) -> (LoadTurn?, isRefused: Bool, wakeCount: Int) {
-    var (answer, wakeCount) = engine.turns.withLock { ($0.claim(byte), $0.wakeCount(of: byte)) }
-    guard answer == .granted else { return (nil, answer == .refused, wakeCount) }
+  ) -> (LoadTurn?, isRefused: Bool) {
+    var answer = engine.turns.withLock { $0.claim(byte) }
+    guard answer == .granted else { return (nil, answer == .refused) }
     var turn: LoadTurn?
     answer = .alone
     do throws(Errno) {
@@ -50,7 +50,7 @@ final class LoadTurn: Sendable {
       engine.noteUpkeepFailure(error)
     }
     engine.resume(engine.turns.withLock { [answer] in $0.settle(byte, answer) })
-    return (turn, answer == .refused, wakeCount)
+    return (turn, answer == .refused)
   }
 
   /// Runs a load and ends the turn, also when it is cancelled, because it may hang then.
@@ -226,10 +226,16 @@ extension DiskCache {
     if followsNeighbours, engine.watching.advance(to: .planned) {
       engine.runAside { engine.startWatching() }
     }
-    var (wasWoken, waited) = (true, Int?.none)
+    var (looks, waited) = (false, Int?.none)
     while true {
+      let wakeCount = engine.turns.withLock { $0.wakeCount(of: byte) }
+      // Not if nothing but the tick has come since the last look.
+      if looks || waited.map({ wakeCount - 1 != $0 }) == true, let found = try await look() {
+        engine.turns.withLock { $0.bounds[byte] = nil }
+        return found
+      }
       // A network's lock can take long, and the threads of Swift's pool must not wait.
-      let (turn, isRefused, wakeCount) =
+      let (turn, isRefused) =
         engine.isOnNetwork
         ? try await executor.run("value") { LoadTurn.take(of: name, byte, in: engine) }
         : LoadTurn.take(of: name, byte, in: engine)
@@ -244,13 +250,10 @@ extension DiskCache {
           return try await load()
         }
       }
-      // Not if nothing but the tick has come since the last look.
-      if wasWoken || wakeCount - 1 != waited, let found = try await look() {
-        engine.turns.withLock { $0.bounds[byte] = nil }
-        return found
-      }
+      // Looks first at what was published since the caller's look, of which no event will come.
+      if waited == nil, !exchange(&looks, with: true) { continue }
       if waited == nil { count(false) }
-      wasWoken = await engine.waitForTurn(of: byte, since: wakeCount, isFirst: waited == nil)
+      looks = await engine.waitForTurn(of: byte, since: wakeCount, isFirst: waited == nil)
       waited = wakeCount
       try Task.checkCancellation()
     }
@@ -273,9 +276,7 @@ extension DiskEngine {
   }
 
   /// Waits for another load's turn. Returns whether there may be a value.
-  fileprivate func waitForTurn(
-    of byte: UInt64, since wakeCount: Int, isFirst: Bool
-  ) async -> Bool {
+  fileprivate func waitForTurn(of byte: UInt64, since wakeCount: Int, isFirst: Bool) async -> Bool {
     await withCheckedContinuation { waiter in
       guard turns.withLock({ $0.wait(for: byte, since: wakeCount, waiter) }) else {
         return waiter.resume(returning: true)
@@ -312,9 +313,8 @@ extension DiskEngine {
   package func overtake(_ name: EntryName?) {
     guard sharesLoads else { return }
     let only = name.map(LoadTurn.byte)
-    var (bytes, next) = ([UInt64](), only ?? 0)
-    // A network's server may not answer, and the name is held.
-    if let only, isOnNetwork { bytes = [only] }
+    // Nothing is asked of a network's server, which may not answer while the name is held.
+    var (bytes, next) = (only.map { isOnNetwork ? [$0] : [] } ?? [], only ?? 0)
     while bytes.isEmpty || only == nil,
       let lock = upkeep(try lockableTag().file.firstLock(from: next, only == nil ? 0 : 1)) ?? nil
     {

@@ -150,8 +150,7 @@ package final class Watcher: Sendable {
       guard let engine, engine.watching.readEvents(for: engine) else { return }
       do throws(Errno) {
         // A load that waits would add the time to that of the one that it waits for.
-        let isAwaited = engine.turns.withLock { $0.isAwaited }
-        let delay = isAwaited ? .microseconds(250) : Self.gatheringTime
+        let delay = engine.turns.withLock { $0.isAwaited } ? .zero : Self.gatheringTime
         try engine.watching.waitForEvents(engine, after: delay)
       } catch {
         engine.eventsEnded(because: error)
