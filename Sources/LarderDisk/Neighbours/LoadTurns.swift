@@ -75,18 +75,18 @@ final class LoadTurn: Sendable {
     let isPublished = found.map { trust.missReason(for: $0, pending: nil, now: now) == nil } == true
     let isMarked = !isPublished && !isCancelled && engine.turns.withLock { $0.mayMark }
     if isMarked { engine.upkeep(try tag.file.setLock(.shared, bytes: byte + 1, 1)) }
-    // Else closing the file ends the lock, once no turn needs it any more.
-    if engine.upkeep(try tag.file.setLock(nil, bytes: byte, isMarked ? 1 : 2)) == nil {
-      _ = engine.turns.withLock { exchange(&$0.tag, with: nil) }
-    }
+    release(byte, isMarked ? 1 : 2, in: engine)
     engine.resume(engine.turns.withLock { $0.end(byte, isMarked: isMarked) }, looks: true)
     // Closing it brings an event to all that watch.
     if !isPublished { engine.upkeep(try LockableTag(in: tag.handle)) }
-    if isMarked { engine.runLater(after: .seconds(1)) { self.endMark(in: $0) } }
+    if isMarked { engine.runLater(after: .seconds(1)) { self.release(self.byte + 1, 1, in: $0) } }
   }
 
-  private func endMark(in engine: DiskEngine) {
-    engine.upkeep(try tag.file.setLock(nil, bytes: byte + 1, 1))
+  private func release(_ start: UInt64, _ count: Int, in engine: DiskEngine) {
+    // Else closing the file ends the lock, once no turn needs it any more.
+    if engine.upkeep(try tag.file.setLock(nil, bytes: start, count)) == nil {
+      _ = engine.turns.withLock { exchange(&$0.tag, with: nil) }
+    }
     _ = engine.turns.withLock { $0.marked.remove(byte) }
   }
 }

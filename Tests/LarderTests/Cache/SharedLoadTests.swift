@@ -200,8 +200,10 @@ extension `Loads that processes share` {
     for cache in caches { try await cache.close() }
   }
 
-  @Test(arguments: [true, false])
-  func `the mark of a load that published nothing ends`(isFailure: Bool) async throws {
+  @Test(arguments: [true, false], [nil, Errno.invalidArgument])
+  func `the mark of a load that published nothing ends`(
+    isFailure: Bool, unlocking errno: Errno?
+  ) async throws {
     let (a, b) = (try open(), try open())
     _ = try? await a.value(
       forKey: "k",
@@ -212,6 +214,13 @@ extension `Loads that processes share` {
     let byte = LoadTurn.byte(of: b.disk.subject("k").name) + 1
     let file = try LockableTag(in: b.disk.engine.location.handle)
     #expect(try file.file.firstLock(from: byte, 1)?.isShared == true)
+    if let errno {
+      scene.faults.plan(.errno(errno), for: .fcntl, onwards: true)
+      try await eventually("the mark not to end") { () async in
+        a.statistics.disk.upkeepFailures[errno] == 1
+      }
+      scene.faults.reset()
+    }
     try await eventually("the mark to end") { () async throws in
       try file.file.firstLock(from: byte, 1) == nil
     }
