@@ -75,8 +75,11 @@ extension Cache {
 
   /// Reports and releases what has left.
   package func letGo() {
+    // Also if the cache is closed before they are told.
+    memory.observers.putOffEnd()
     var values = departures.takeValues()
     memory.finish(&values)
+    memory.observers.finish()
   }
 }
 

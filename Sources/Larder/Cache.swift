@@ -147,6 +147,7 @@ public final class Cache<Value: Sendable>: Sendable {
     defer {
       if !disk.engine.isForked {
         memory.removeAll()
+        letGo()
         memory.observers.finish()
         loadReplacement?.close()
       }

@@ -113,8 +113,8 @@ package final class RemovalObservers<Event: Sendable>: Sendable {
 
   private struct State: Sendable {
     var observers: [Int: Observer] = [:]
-    /// Whether the cache has ended, so that a new sequence would get no event.
-    var hasEnded = false
+    /// The calls of `finish()` that are still to come. Without any, there are no more events.
+    var endCount = 1
   }
 
   /// Whether there is any sequence, readable without the lock.
@@ -146,7 +146,7 @@ package final class RemovalObservers<Event: Sendable>: Sendable {
       bufferingPolicy: .bufferingNewest(limit))
     let new = lastNumber.add(1, ordering: .relaxed).newValue
     let number = state.value.withLock { state -> Int? in
-      guard !state.hasEnded else { return nil }
+      guard state.endCount > 0 else { return nil }
       state.observers[new] = Observer(continuation: continuation, missed: missed)
       isObserved.store(true, ordering: .relaxed)
       return new
@@ -168,11 +168,14 @@ package final class RemovalObservers<Event: Sendable>: Sendable {
     }
   }
 
+  /// Lets no sequence end before one more call of `finish()`.
+  package func putOffEnd() { state.value.withLock { $0.endCount += 1 } }
+
   /// Ends all sequences, after the events in their buffers.
   package func finish() {
     let observers = state.value.withLock { state in
-      state.hasEnded = true
-      return state.observers
+      state.endCount -= 1
+      return state.endCount > 0 ? [:] : state.observers
     }
     // Outside of the lock, because the end of a sequence takes it.
     for observer in observers.values { observer.continuation.finish() }

@@ -51,19 +51,19 @@ extension MemoryCache {
     for index in 0...stripeMask {
       // The whole stripe is exchanged, so that all values are released outside of the lock.
       let old = Retired(
-        withStripe(at: index) { lru in
-          let old = lru
-          lru = LRU(old.settingsWhenEmptied(cause))
-          return old
-        }
+        withStripe(at: index) { exchange(&$0, with: LRU($0.settingsWhenEmptied(cause))) }
       ) { old in
-        if isElsewhere { self.tell(of: old, cause) }
+        if isElsewhere {
+          self.tell(of: old, cause)
+          self.observers.finish()
+        }
         old = LRU()
       }
       let count = old.look { $0.slab.count }
       removed += count
       if !isElsewhere { old.look { tell(of: $0, cause) } }
       if count > (isElsewhere ? 0 : Self.releaseLimit) {
+        if isElsewhere { observers.putOffEnd() }
         old.release(on: threads, waits: isElsewhere)
       }
     }

@@ -32,11 +32,8 @@ package struct Removals<Key: Sendable, Value: Sendable>: Sendable {
   @inlinable
   mutating func append(_ removal: consuming Removal) {
     // Usually there is one entry; an array would be an allocation under the lock.
-    if first == nil {
-      first = removal
-    } else {
-      rest.append(removal)
-    }
+    guard first != nil else { return first = removal }
+    rest.append(removal)
   }
 
   /// Makes room for a number of further entries.

@@ -154,6 +154,11 @@
       if verbs.contains(.damage), isCoarse || verbs.contains(where: unproved.contains) {
         return false
       }
+      // Looks at the free space, every five seconds, soon are more points than a scene has.
+      let pauses = threads.flatMap(\.operations).filter { $0.verb == .pause }.compactMap(\.number)
+      if caches.contains(where: { $0.options[.free] != nil }), pauses.reduce(0, +) > 60_000 {
+        return false
+      }
       return !verbs.contains(.replace) || !verbs.contains { $0 == .plant || $0 == .moveIn }
     }
   }

@@ -141,6 +141,8 @@
   extension SceneRun {
     /// Checks that a process has no turn, no mark and no waiting load left.
     func judgeTurns(of disk: DiskCache, _ cache: Int) {
+      // One that could not be opened again has ended with what it had.
+      guard !disk.engine.withState({ $0.phase.isShutDown }) else { return }
       let table = disk.engine.turns.withLock { $0 }
       for child in Mirror(reflecting: table).children {
         guard let label = child.label, ["taken", "marked", "waiting"].contains(label),

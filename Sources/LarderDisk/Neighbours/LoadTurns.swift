@@ -71,14 +71,13 @@ final class LoadTurn: Sendable {
 
   private func unlock(in engine: DiskEngine, isCancelled: Bool) {
     let found = engine.upkeep(try tag.handle.statusIfPresent(of: name.fileName)) ?? nil
-    let (trust, now) = (engine.reader.trust, engine.now)
-    let isPublished = found.map { trust.missReason(for: $0, pending: nil, now: now) == nil } == true
-    let isMarked = !isPublished && !isCancelled && engine.turns.withLock { $0.mayMark }
+    let isStored = found.map { engine.missReason(for: $0, of: name, at: engine.now) } == .some(nil)
+    let isMarked = !isStored && !isCancelled && engine.turns.withLock { $0.mayMark }
     if isMarked { engine.upkeep(try tag.file.setLock(.shared, bytes: byte + 1, 1)) }
     release(byte, isMarked ? 1 : 2, in: engine)
     engine.resume(engine.turns.withLock { $0.end(byte, isMarked: isMarked) }, looks: true)
     // Closing it brings an event to all that watch.
-    if !isPublished { engine.upkeep(try LockableTag(in: tag.handle)) }
+    if !isStored { engine.upkeep(try LockableTag(in: tag.handle)) }
     if isMarked { engine.runLater(after: .seconds(1)) { self.release(self.byte + 1, 1, in: $0) } }
   }
 
@@ -155,7 +154,7 @@ struct TurnTable<Waiter: Sendable>: Sendable {
   /// Whether a load may wait for the turn of another. All that ask within twice the longest wait
   /// have one bound, so that callers that give up early do not wait for ever for one that hangs.
   mutating func mayWait(
-    for byte: UInt64, _ isPolled: Bool, at now: MonotonicTime, atMost longest: Duration
+    for byte: UInt64, _ isPolled: Bool, _ now: MonotonicTime, atMost longest: Duration
   ) -> Bool {
     if let end = overtaken[byte], now < end { return false }
     if isPolled && waiting.count >= Self.limit / 2 { return false }
@@ -239,9 +238,8 @@ extension DiskCache {
         engine.isOnNetwork
         ? try await executor.run("value") { LoadTurn.take(of: name, byte, in: engine) }
         : LoadTurn.take(of: name, byte, in: engine)
-      let (now, isPolled) = (MonotonicTime.now, !engine.hasEvents)
       guard isRefused, mayWait(),
-        engine.turns.withLock({ $0.mayWait(for: byte, isPolled, at: now, atMost: longest) })
+        engine.turns.withLock({ $0.mayWait(for: byte, !engine.hasEvents, .now, atMost: longest) })
       else {
         return try await LoadTurn.hold(turn, in: engine) {
           if let found = try await look() { return found }

@@ -236,8 +236,7 @@ package struct EventBatch: Sendable, Equatable {
     }
     // Temporaries and unnamed files bring events of their stamps too, which are dropped here.
     guard let entry = EntryName(name) else {
-      let tag = DirectoryMaking.tagName
-      if name.count == tag.count, name.text == tag.text { concernsTag = true }
+      if name.text == DirectoryMaking.tagName.text { concernsTag = true }
       return
     }
     names[entry] = !event.removesName || names[entry] == true

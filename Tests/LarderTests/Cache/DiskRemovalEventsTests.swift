@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 
 @testable import Larder
@@ -52,6 +53,22 @@ extension DiskRemovalEventsTests {
       #expect(other.memory.statistics.removals == [.explicit: 1])
     }
     #expect(await events.next()?.cause == .explicit)
+  }
+
+  @Test func `memory tells of what has left it before it is closed`() async throws {
+    let cache = try Cache(
+      directory: scene.path, coder: .string, configuration: scene.configuration)
+    try await cache.store("value", forKey: "a")
+    let (events, gate) = (cache.memory.removals(), DispatchSemaphore(value: 0))
+    // Its threads, which tell of it, are busy until then.
+    let threads = cache.memory.threads
+    for _ in 0..<threads.threadLimit { threads.submit { gate.wait() } }
+    _ = try await cache.disk.removeAllInBackground()
+    try await cache.close()
+    for _ in 0..<threads.threadLimit { gate.signal() }
+    var causes: [RemovalCause] = []
+    for await event in events { causes.append(event.cause) }
+    #expect(causes == [.explicit])
   }
 
   /// Returns the events of a sequence as text, after the cache is closed.

@@ -100,7 +100,7 @@ struct `The turns of loads` {
     _ table: inout TurnTable<Int>, for byte: UInt64, isPolled: Bool = false, at seconds: Int = 0
   ) -> Bool {
     let time = now.advanced(by: .seconds(seconds))
-    return table.mayWait(for: byte, isPolled, at: time, atMost: .seconds(10))
+    return table.mayWait(for: byte, isPolled, time, atMost: .seconds(10))
   }
 
   @Test func `without events 64 bytes are waited for at most`() {
