@@ -59,7 +59,9 @@ enum LoadsBenchmark {
     if options.wants("handover") { try handover(options) }
     if options.wants("waiting") { try waiting(options) }
     // As a load's task, and not on the main actor, from which each turn would change threads.
-    if options.wants("cost") { try await Task.detached { try await cost(options) }.value }
+    if options.wants("cost") {
+      try await Task.detached { [options] in try await cost(options) }.value
+    }
     if options.wants("unkept") { try unkept(options) }
     try empty(options)
   }

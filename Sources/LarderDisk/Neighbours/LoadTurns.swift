@@ -220,8 +220,7 @@ extension DiskCache {
     _ name: EntryName, mayWait: () -> Bool, look: () async throws -> Result?,
     load: () async throws -> Result, count: (_ isAlone: Bool) -> Void
   ) async throws -> Result {
-    let (engine, byte) = (engine, LoadTurn.byte(of: name))
-    let longest = engine.configuration.longestTurn
+    let (engine, byte, bound) = (engine, LoadTurn.byte(of: name), engine.configuration.longestTurn)
     if followsNeighbours, engine.watching.advance(to: .planned) {
       engine.runAside { engine.startWatching() }
     }
@@ -239,7 +238,7 @@ extension DiskCache {
         ? try await executor.run("value") { LoadTurn.take(of: name, byte, in: engine) }
         : LoadTurn.take(of: name, byte, in: engine)
       guard isRefused, mayWait(),
-        engine.turns.withLock({ $0.mayWait(for: byte, !engine.hasEvents, .now, atMost: longest) })
+        engine.turns.withLock({ $0.mayWait(for: byte, !engine.hasEvents, .now, atMost: bound) })
       else {
         return try await LoadTurn.hold(turn, in: engine) {
           if let found = try await look() { return found }

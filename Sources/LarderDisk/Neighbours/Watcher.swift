@@ -236,7 +236,8 @@ package struct EventBatch: Sendable, Equatable {
     }
     // Temporaries and unnamed files bring events of their stamps too, which are dropped here.
     guard let entry = EntryName(name) else {
-      if name.text == DirectoryMaking.tagName.text { concernsTag = true }
+      let tag = DirectoryMaking.tagName
+      if name.count == tag.count, name.text == tag.text { concernsTag = true }
       return
     }
     names[entry] = !event.removesName || names[entry] == true
