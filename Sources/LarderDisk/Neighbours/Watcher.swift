@@ -149,8 +149,8 @@ package final class Watcher: Sendable {
     ) { [weak engine] in
       guard let engine, engine.watching.readEvents(for: engine) else { return }
       do throws(Errno) {
-        // A load that waits would add the time to that of the one that it waits for.
-        let delay = engine.turns.withLock { $0.isAwaited } ? .zero : Self.gatheringTime
+        // Short while a load waits, which adds it to the time of the load that it waits for.
+        let delay = engine.turns.withLock { $0.isAwaited ? .microseconds(250) : Self.gatheringTime }
         try engine.watching.waitForEvents(engine, after: delay)
       } catch {
         engine.eventsEnded(because: error)
