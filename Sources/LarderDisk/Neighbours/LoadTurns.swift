@@ -220,7 +220,8 @@ extension DiskCache {
     _ name: EntryName, mayWait: () -> Bool, look: () async throws -> Result?,
     load: () async throws -> Result, count: (_ isAlone: Bool) -> Void
   ) async throws -> Result {
-    let (engine, byte, bound) = (engine, LoadTurn.byte(of: name), engine.configuration.longestTurn)
+    let (engine, byte, start) = (engine, LoadTurn.byte(of: name), MonotonicTime.now)
+    let longest = engine.configuration.longestTurn
     if followsNeighbours, engine.watching.advance(to: .planned) {
       engine.runAside { engine.startWatching() }
     }
@@ -237,8 +238,8 @@ extension DiskCache {
         engine.isOnNetwork
         ? try await executor.run("value") { LoadTurn.take(of: name, byte, in: engine) }
         : LoadTurn.take(of: name, byte, in: engine)
-      guard isRefused, mayWait(),
-        engine.turns.withLock({ $0.mayWait(for: byte, !engine.hasEvents, .now, atMost: bound) })
+      guard isRefused, mayWait(), .now < start.advanced(by: longest),
+        engine.turns.withLock({ $0.mayWait(for: byte, !engine.hasEvents, .now, atMost: longest) })
       else {
         return try await LoadTurn.hold(turn, in: engine) {
           if let found = try await look() { return found }

@@ -61,9 +61,7 @@ public final class MemoryPressureMonitor: Sendable {
     statusWithoutWatch = status
   }
 
-  deinit {
-    watch?.askToStop()
-  }
+  deinit { watch?.askToStop() }
 
   /// The source and the counters. Source: ``MemoryPressureStatus``.
   public var status: MemoryPressureStatus {

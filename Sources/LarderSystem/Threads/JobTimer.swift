@@ -177,7 +177,6 @@ extension JobTimer.State {
   /// Takes the jobs whose descriptors can be read.
   fileprivate mutating func endPolling(_ readable: [Int32]) -> [JobTimer.Entry] {
     (isPolling, pollCount) = (false, pollCount + 1)
-    guard !readable.isEmpty else { return [] }
     let ready = polled.filter { readable.contains($0.descriptor ?? -1) }
     polled.removeAll { readable.contains($0.descriptor ?? -1) }
     return ready

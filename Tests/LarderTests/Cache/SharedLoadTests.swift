@@ -402,8 +402,31 @@ extension `Loads that processes share` {
     let b = try open { $0.disk.longestTurn = .milliseconds(50) }
     let first = try await start(a, source)
     #expect(try await b.value(forKey: "k") { "second" } == "second")
-    #expect(b.statistics.loads.awaited == 1 && b.statistics.loads.unshared == 1)
+    #expect(b.statistics.loads.unshared == 1)
     source.open()
+    #expect(try await first.value == "first")
+    try await a.close()
+    try await b.close()
+  }
+
+  @Test func `a wait ends at its bound, also if nothing wakes it until long after`() async throws {
+    let (a, source) = (try open(), Source("first"))
+    let b = try open { $0.disk.longestTurn = .milliseconds(50) }
+    let first = try await start(a, source)
+    stopTicks(b)
+    let wakes = Task {
+      try await eventually("a load to ask") { () async in
+        b.statistics.loads.awaited + b.statistics.loads.unshared > 0
+      }
+      for _ in 0..<40 where !Task.isCancelled {
+        do { try await Task.sleep(for: .milliseconds(150)) } catch {}
+        b.disk.engine.wakeTurns(looks: false)
+      }
+      source.open()
+    }
+    #expect(try await b.value(forKey: "k") { "second" } == "second")
+    wakes.cancel()
+    try await wakes.value
     #expect(try await first.value == "first")
     try await a.close()
     try await b.close()
