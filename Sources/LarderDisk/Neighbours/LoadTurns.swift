@@ -70,8 +70,11 @@ final class LoadTurn: Sendable {
   }
 
   private func unlock(in engine: DiskEngine, isCancelled: Bool) {
-    let found = engine.upkeep(try tag.handle.statusIfPresent(of: name.fileName)) ?? nil
-    let isStored = found.map { engine.missReason(for: $0, of: name, at: engine.now) } == .some(nil)
+    let (now, known) = (engine.now, engine.withState { $0.catalog.index.entry(named: name) })
+    // What this process has stored is seen without a system call.
+    let isOwn = known.map { $0.check != nil && $0.expiry > now } == true
+    let file = isOwn ? nil : engine.upkeep(try tag.handle.statusIfPresent(of: name.fileName)) ?? nil
+    let isStored = isOwn || file.map { engine.missReason(for: $0, of: name, at: now) } == .some(nil)
     let isMarked = !isStored && !isCancelled && engine.turns.withLock { $0.mayMark }
     if isMarked { engine.upkeep(try tag.file.setLock(.shared, bytes: byte + 1, 1)) }
     release(byte, isMarked ? 1 : 2, in: engine)

@@ -27,9 +27,7 @@ public final class MemoryPressureMonitor: Sendable {
   private let forkCount = ProcessIdentity.forkCount
 
   /// The watch; nil in a forked child, where a thread that it does not have may hold the lock.
-  var watch: MemoryPressureWatch? {
-    forkCount == ProcessIdentity.forkCount ? ownWatch : nil
-  }
+  var watch: MemoryPressureWatch? { forkCount == ProcessIdentity.forkCount ? ownWatch : nil }
 
   /// Starts to watch. Traps on settings that are out of their range.
   ///
