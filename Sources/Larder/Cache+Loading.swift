@@ -247,7 +247,8 @@ extension Cache {
       return try await load()
     }
     return try await disk.inTurn(
-      disk.subject(key).name, mayWait: { !LoadContext.isNested(flight) }, look: look, load: load
+      disk.subject(key).name, mayWait: { !LoadContext.isNested(flight) && !disk.hasClosed },
+      look: look, load: load
     ) { isAlone in
       flights.count { if isAlone { $0.unshared += 1 } else { $0.awaited += 1 } }
     }

@@ -148,7 +148,7 @@ public final class Cache<Value: Sendable>: Sendable {
       if !disk.engine.isForked {
         memory.removeAll()
         letGo()
-        memory.observers.finish()
+        memory.observers.close()
         loadReplacement?.close()
       }
     }

@@ -23,20 +23,14 @@ public struct CacheKey: Sendable {
   let content: Content
 
   @usableFromInline
-  init(content: Content) {
-    self.content = content
-  }
+  init(content: Content) { self.content = content }
 
   /// Creates a key from text, as its UTF-8 bytes.
   @inlinable
-  public init(_ text: String) {
-    self.init(content: .text(text))
-  }
+  public init(_ text: String) { self.init(content: .text(text)) }
 
   /// Creates a key from a substring, which is copied.
-  public init(_ text: Substring) {
-    self.init(content: .text(String(text)))
-  }
+  public init(_ text: Substring) { self.init(content: .text(String(text))) }
 
   /// Creates a key from bytes. Bytes that are UTF-8 make the same key as their text.
   public init(_ bytes: [UInt8]) {
@@ -51,9 +45,7 @@ public struct CacheKey: Sendable {
 
 extension CacheKey: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
   /// Creates a key from a literal.
-  public init(stringLiteral text: String) {
-    self.init(text)
-  }
+  public init(stringLiteral text: String) { self.init(text) }
 }
 
 extension CacheKey {

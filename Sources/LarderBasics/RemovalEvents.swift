@@ -115,6 +115,7 @@ package final class RemovalObservers<Event: Sendable>: Sendable {
     var observers: [Int: Observer] = [:]
     /// The calls of `finish()` that are still to come. Without any, there are no more events.
     var endCount = 1
+    var isClosed = false
   }
 
   /// Whether there is any sequence, readable without the lock.
@@ -170,6 +171,11 @@ package final class RemovalObservers<Event: Sendable>: Sendable {
 
   /// Lets no sequence end before one more call of `finish()`.
   package func putOffEnd() { state.value.withLock { $0.endCount += 1 } }
+
+  /// Ends all sequences with their cache, which may be closed more than once.
+  package func close() {
+    if state.value.withLock({ !exchange(&$0.isClosed, with: true) }) { finish() }
+  }
 
   /// Ends all sequences, after the events in their buffers.
   package func finish() {

@@ -18,9 +18,7 @@ extension DiskCache {
   ///
   /// - Complexity: O(1) after the first scan.
   /// - Throws: `CacheError`, as `entries(byUse:)` does, and what the scan met.
-  public func count() throws(CacheError) -> Int {
-    try totals("count").count
-  }
+  public func count() throws(CacheError) -> Int { try totals("count").count }
 
   /// Returns the totals once the index is complete and no purge goes on.
   private func totals(_ operation: String) throws(CacheError) -> IndexTotals {
@@ -35,9 +33,7 @@ extension DiskCache {
   /// The path follows from the key alone: nothing is looked up, and the cache may be closed.
   ///
   /// - Complexity: O(bytes of the key), for its digest.
-  public func path(forKey key: some CacheKeyConvertible) -> String {
-    path(of: subject(key).name)
-  }
+  public func path(forKey key: some CacheKeyConvertible) -> String { path(of: subject(key).name) }
 
   /// Returns the path of the file of a name.
   package func path(of name: EntryName) -> String { "\(directory)/\(name)" }

@@ -132,9 +132,7 @@ extension DiskCache {
   ///
   /// - Complexity: One comparison; for a strict object one system call if nothing has happened.
   @inlinable
-  package func mayAnswerFromMemory() -> Bool {
-    !isStrict || isMemoryCurrent()
-  }
+  package func mayAnswerFromMemory() -> Bool { !isStrict || isMemoryCurrent() }
 
   /// Counts a hit in memory as a use of the entry on disk, of whose file a stamp is due only when
   /// memory asks the disk again.

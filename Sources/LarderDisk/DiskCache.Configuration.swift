@@ -124,6 +124,12 @@ extension DiskCache {
     /// The time after its last store at which a process without events looks for others' stores.
     package var rescanDelay = Duration.seconds(30)
 
+    /// The time between two checks of the directory's path.
+    package var pathCheckPause = Duration.seconds(1)
+
+    /// The longest wait of a store for the first scan, if the disk is full.
+    package var scanPatience = Duration.seconds(1)
+
     /// The longest wait for another process's load.
     package var longestTurn = Duration.seconds(30)
 

@@ -114,6 +114,7 @@ public final class DiskCache: Sendable {
     // The first call closes the cache; later ones return before that is done.
     guard !isClosed.exchange(true, ordering: .relaxed) else { return }
     guard !engine.isForked else { return }
+    engine.wakeTurns(looks: true)
     // While it is attached, because the last object of several ends the engine.
     let flushed = Result { () throws(CacheError) in try tier.flush() }
     if EngineRegistry.detach(engine) { try tier.shutDown() }

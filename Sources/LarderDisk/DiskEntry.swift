@@ -35,9 +35,7 @@ public struct DiskEntry: Sendable, Hashable {
   /// Whether the entry has expired at a point in time.
   ///
   /// The expiry itself counts as past, so an entry that expires now has expired.
-  public func isExpired(at now: Timestamp) -> Bool {
-    expiry.map { $0 <= now } ?? false
-  }
+  public func isExpired(at now: Timestamp) -> Bool { expiry.map { $0 <= now } ?? false }
 }
 
 /// A value with the facts that were read with it from one open file.

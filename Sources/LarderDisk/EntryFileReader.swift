@@ -29,9 +29,7 @@ public final class EntryFileReader: Sendable {
   private final class OpenFile: Sendable {
     let file: Mutex<EntryFile?>
 
-    init(_ file: consuming EntryFile) {
-      self.file = Mutex(file)
-    }
+    init(_ file: consuming EntryFile) { self.file = Mutex(file) }
   }
 
   init(_ file: consuming EntryFile, _ executor: IOExecutor) throws(CacheError) {

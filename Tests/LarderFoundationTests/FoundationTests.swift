@@ -33,6 +33,8 @@ final class `Larder with Foundation` {
     // Longer than the test may take on a busy machine, because memory answers no longer.
     configuration.disk.recencyGranularity = .seconds(86_400)
     configuration.memoryExpiration = .never
+    // An event may drop from memory what was stored just before.
+    configuration.disk.coherence = .none
     let slow = URL(filePath: folder.path).appending(path: "slow")
     let cache = try Cache(directory: slow, coder: .data, configuration: configuration)
     let slice = Data(0..<9).suffix(4)

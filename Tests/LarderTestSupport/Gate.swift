@@ -27,8 +27,11 @@ package final class Gate: Sendable {
 extension Gate {
   /// Runs a function in a new thread and expects that it waits for the thread at the gate. Then
   /// opens the gate, and returns when the function has returned.
+  ///
+  /// - Parameter isThere: Whether the thread has come to where it is held. By default it may come
+  ///   after the gate was opened: only for a test that passes then too.
   package func expectToHold(
-    sourceLocation: SourceLocation = #_sourceLocation,
+    sourceLocation: SourceLocation = #_sourceLocation, once isThere: () throws -> Bool = { true },
     _ body: @escaping @Sendable () throws -> Void
   ) {
     let done = DispatchSemaphore(value: 0)
@@ -39,6 +42,12 @@ extension Gate {
         Issue.record(error, sourceLocation: sourceLocation)
       }
       done.signal()
+    }
+    do {
+      try eventually(
+        "a thread to come to what holds it", sourceLocation: sourceLocation, isThere)
+    } catch {
+      Issue.record(error, sourceLocation: sourceLocation)
     }
     // In real time: a busy machine may hide a failure, but never causes one.
     let isHeld = done.wait(timeout: .now() + .milliseconds(50)) == .timedOut

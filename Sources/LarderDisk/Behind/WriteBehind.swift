@@ -64,9 +64,7 @@ final class WriteBehind: Sendable {
   var mayHoldValues: Bool { holdsValues.load(ordering: .acquiring) }
 
   /// The value that waits under a name.
-  subscript(name: EntryName) -> Backlog.Value? {
-    mayHoldValues ? withTable { $0[name] } : nil
-  }
+  subscript(name: EntryName) -> Backlog.Value? { mayHoldValues ? withTable { $0[name] } : nil }
 
   /// Whether a file that was opened since a snapshot may be older than a value: one was accepted
   /// meanwhile, or has come back and may be written by now.

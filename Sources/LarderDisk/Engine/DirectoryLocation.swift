@@ -19,6 +19,7 @@ package final class DirectoryLocation: Sendable {
   private let configuration: DiskCache.Configuration
   /// The time of the last check of the path, in nanoseconds of the monotonic clock.
   private let lastCheck: Atomic<Int64>
+  private let checkPause: Int64
   private let unsafeMark: Atomic<Bool>
   // Apart from the handle, which is behind a lock.
   private let networkMark: Atomic<Bool>
@@ -62,6 +63,7 @@ package final class DirectoryLocation: Sendable {
       (self.path, self.name, self.configuration) = (resolved, name, configuration)
       held = ForkSafeMutex((handle, parent))
       lastCheck = Atomic(MonotonicTime.coarse.nanoseconds)
+      checkPause = Int64(configuration.pathCheckPause / .nanoseconds(1))
     } catch {
       throw Self.error(error, "open", path)
     }
@@ -323,14 +325,14 @@ package final class DirectoryLocation: Sendable {
   /// Whether some thread has to check the path.
   var mustCheck: Bool {
     isAstray.load(ordering: .relaxed)
-      || MonotonicTime.coarse.nanoseconds - lastCheck.load(ordering: .relaxed) >= 1_000_000_000
+      || MonotonicTime.coarse.nanoseconds - lastCheck.load(ordering: .relaxed) >= checkPause
   }
 
-  /// Whether this thread has to check the path: one thread a second has to, and every urgent one.
+  /// Whether this thread has to check the path: one thread a pause has to, and every urgent one.
   private func isCheckDue(_ isUrgent: Bool) -> Bool {
     let now = MonotonicTime.coarse.nanoseconds
     let last = lastCheck.load(ordering: .relaxed)
-    guard isUrgent || now - last >= 1_000_000_000 else { return false }
+    guard isUrgent || now - last >= checkPause else { return false }
     // If several threads arrive at once, the one that moves the time checks the path.
     let isFirst = lastCheck.compareExchange(expected: last, desired: now, ordering: .relaxed)
     return isUrgent || isFirst.exchanged

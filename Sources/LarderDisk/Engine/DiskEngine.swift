@@ -132,9 +132,7 @@ package final class DiskEngine: Sendable {
 
   /// Runs a job on one of the engine's threads after a delay, unless the engine is gone by then.
   func runLater(after delay: Duration, _ job: @escaping @Sendable (DiskEngine) -> Void) {
-    JobTimer.own.submit(after: delay, to: threads) { [weak self] in
-      if let self { job(self) }
-    }
+    JobTimer.own.submit(after: delay, to: threads) { [weak self] in if let self { job(self) } }
     // The engine may have ended since, and have forgotten what was planned before.
     if withState({ $0.phase == .ended }) { JobTimer.own.forget(jobsOf: threads) }
   }

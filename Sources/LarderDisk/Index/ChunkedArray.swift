@@ -67,9 +67,7 @@ package struct EntrySlot: Sendable, Hashable {
   /// No slot.
   static var none: EntrySlot { EntrySlot(Int(UInt32.max)) }
 
-  init(_ index: Int) {
-    number = UInt32(truncatingIfNeeded: index)
-  }
+  init(_ index: Int) { number = UInt32(truncatingIfNeeded: index) }
 
   var index: Int { Int(number) }
 }

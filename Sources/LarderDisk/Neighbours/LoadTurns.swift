@@ -43,7 +43,7 @@ final class LoadTurn: Sendable {
       let tag = try engine.lockableTag()
       if try tag.file.setLock(.exclusive, bytes: byte, 2) {
         (answer, turn) = (.granted, LoadTurn(name, byte, in: tag))
-      } else if try tag.file.firstLock(from: byte + 1, 1)?.isShared != true {
+      } else if try tag.file.lock(in: byte + 1..<byte + 2)?.isShared != true {
         answer = .refused
       }
     } catch {
@@ -64,7 +64,7 @@ final class LoadTurn: Sendable {
   }
 
   private func end(in engine: DiskEngine, isCancelled: Bool) {
-    guard !isOver.exchange(true, ordering: .relaxed) else { return }
+    guard !engine.isForked, !isOver.exchange(true, ordering: .relaxed) else { return }
     let unlock: Job = { self.unlock(in: engine, isCancelled: isCancelled) }
     if engine.isOnNetwork { engine.runAside(unlock) } else { unlock() }
   }
@@ -75,8 +75,9 @@ final class LoadTurn: Sendable {
     let isOwn = known.map { $0.check != nil && $0.expiry > now } == true
     let file = isOwn ? nil : engine.upkeep(try tag.handle.statusIfPresent(of: name.fileName)) ?? nil
     let isStored = isOwn || file.map { engine.missReason(for: $0, of: name, at: now) } == .some(nil)
-    let isMarked = !isStored && !isCancelled && engine.turns.withLock { $0.mayMark }
-    if isMarked { engine.upkeep(try tag.file.setLock(.shared, bytes: byte + 1, 1)) }
+    let isMarked =
+      !isStored && !isCancelled && engine.turns.withLock { $0.mayMark }
+      && engine.upkeep(try tag.file.setLock(.shared, bytes: byte + 1, 1)) == true
     release(byte, isMarked ? 1 : 2, in: engine)
     engine.resume(engine.turns.withLock { $0.end(byte, isMarked: isMarked) }, looks: true)
     // Closing it brings an event to all that watch.
@@ -123,7 +124,8 @@ struct TurnTable<Waiter: Sendable>: Sendable {
   /// Those whose second byte it has locked.
   var marked: Set<UInt64> = []
   /// Those that it has changed while another process loads, until when that counts.
-  private var overtaken: [UInt64: MonotonicTime] = [:]
+  private(set) var overtaken: [UInt64: MonotonicTime] = [:]
+  private var trimCount = 1_024
   /// Until when loads wait for those that were refused.
   var bounds: [UInt64: MonotonicTime] = [:]
   private var waiting: [UInt64: [Waiter]] = [:]
@@ -161,10 +163,7 @@ struct TurnTable<Waiter: Sendable>: Sendable {
   ) -> Bool {
     if let end = overtaken[byte], now < end { return false }
     if isPolled && waiting.count >= Self.limit / 2 { return false }
-    if bounds.count + overtaken.count >= 1_024 {
-      bounds = bounds.filter { now < $0.value }
-      overtaken = overtaken.filter { now < $0.value }
-    }
+    trim(at: now)
     if let bound = bounds[byte], now < bound.advanced(by: longest) { return now < bound }
     bounds[byte] = now.advanced(by: longest)
     return true
@@ -196,10 +195,21 @@ struct TurnTable<Waiter: Sendable>: Sendable {
     return wake(byte)
   }
 
-  /// Lets no load wait for that of another process.
-  mutating func overtake(_ byte: UInt64, until end: MonotonicTime) -> [Waiter] {
-    overtaken[byte] = end
-    return wake(byte)
+  /// Lets no load of some bytes wait for those of other processes.
+  mutating func overtake(
+    _ bytes: [UInt64], _ now: MonotonicTime, atMost longest: Duration
+  ) -> [Waiter] {
+    trim(at: now)
+    for byte in bytes { overtaken[byte] = now.advanced(by: longest) }
+    return bytes.flatMap { wake($0) }
+  }
+
+  /// Forgets what has passed, when there is twice as much as the last time.
+  private mutating func trim(at now: MonotonicTime) {
+    guard bounds.count + overtaken.count >= trimCount else { return }
+    bounds = bounds.filter { now < $0.value }
+    overtaken = overtaken.filter { now < $0.value }
+    trimCount = max(1_024, 2 * (bounds.count + overtaken.count))
   }
 
   /// Plans the tick that wakes all; returns nil if it is planned. The pause grows while loads wait,
@@ -231,8 +241,9 @@ extension DiskCache {
     var (looks, waited) = (false, Int?.none)
     while true {
       let wakeCount = engine.turns.withLock { $0.wakeCount(of: byte) }
-      // Not if nothing but the tick has come since the last look.
-      if looks || waited.map({ wakeCount - 1 != $0 }) == true, let found = try await look() {
+      // Not if nothing but the tick has come since the last look, where events are complete.
+      let isTold = waited.map { wakeCount - 1 != $0 || !engine.hasEvents } == true
+      if looks || isTold, let found = try await look() {
         engine.turns.withLock { $0.bounds[byte] = nil }
         return found
       }
@@ -254,6 +265,8 @@ extension DiskCache {
       // Looks first at what was published since the caller's look, of which no event will come.
       if waited == nil, !exchange(&looks, with: true) { continue }
       if waited == nil { count(false) }
+      // A turn ends right after the event of its value, which may have been removed by now.
+      if looks, waited != nil { engine.runLater(after: .milliseconds(20)) { $0.wakeTurns(byte) } }
       looks = await engine.waitForTurn(of: byte, since: wakeCount, isFirst: waited == nil)
       waited = wakeCount
       try Task.checkCancellation()
@@ -270,7 +283,9 @@ extension DiskEngine {
   fileprivate func lockableTag() throws(Errno) -> LockableTag {
     let handle = location.handle
     let known = turns.withLock { $0.tag }
-    if let known, known.handle === handle, try known.file.status().linkCount > 0 { return known }
+    if let known, known.handle === handle, upkeep(try known.file.status())?.linkCount ?? 0 > 0 {
+      return known
+    }
     let tag = try LockableTag(in: handle)
     _ = turns.withLock { exchange(&$0.tag, with: tag) }
     return tag
@@ -300,14 +315,14 @@ extension DiskEngine {
     let isOfAny = batch.isIncomplete || batch.concernsDirectory
     guard isOfAny || batch.concernsTag else { return }
     // The event of a killed process can come before the end of its locks.
-    if turns.withLock({ $0.isAwaited }) {
-      runLater(after: .milliseconds(20)) { $0.wakeTurns(looks: false) }
-    }
+    if turns.withLock({ $0.isAwaited }) { runLater(after: .milliseconds(20)) { $0.wakeTurns() } }
     wakeTurns(looks: isOfAny)
   }
 
-  /// Wakes all loads that wait.
-  func wakeTurns(looks: Bool) { resume(turns.withLock { $0.wake(nil) }, looks: looks) }
+  /// Wakes the loads that wait for a byte, or all.
+  func wakeTurns(_ byte: UInt64? = nil, looks: Bool = false) {
+    resume(turns.withLock { $0.wake(byte) }, looks: looks)
+  }
 
   /// Lets no load of a name, or of any, wait for one that another process has begun before a change
   /// by this process.
@@ -315,14 +330,16 @@ extension DiskEngine {
     guard sharesLoads else { return }
     let only = name.map(LoadTurn.byte)
     // Nothing is asked of a network's server, which may not answer while the name is held.
-    var (bytes, next) = (only.map { isOnNetwork ? [$0] : [] } ?? [], only ?? 0)
-    while bytes.isEmpty || only == nil,
-      let lock = upkeep(try lockableTag().file.firstLock(from: next, only == nil ? 0 : 1)) ?? nil
-    {
-      if !lock.isShared { bytes.append(lock.byte) }
-      next = (lock.byte | 1) + 1
+    var bytes = only.map { isOnNetwork ? [$0] : [] } ?? []
+    var ranges = bytes.isEmpty ? [only.map { $0..<$0 + 1 } ?? 0..<1 << 62] : []
+    while let range = ranges.popLast() {
+      guard let lock = upkeep(try lockableTag().file.lock(in: range)) ?? nil else { continue }
+      let (start, end) = (lock.bytes.lowerBound, lock.bytes.upperBound)
+      // Another program may have locked them all.
+      if !lock.isShared { bytes += stride(from: start & ~1, to: end, by: 2).prefix(1_024) }
+      ranges += [range.lowerBound..<start, end..<range.upperBound].filter { !$0.isEmpty }
     }
-    let end = MonotonicTime.now.advanced(by: configuration.longestTurn)
-    resume(turns.withLock { [bytes] table in bytes.flatMap { table.overtake($0, until: end) } })
+    let longest = configuration.longestTurn
+    resume(turns.withLock { [bytes] in $0.overtake(bytes, .now, atMost: longest) })
   }
 }

@@ -41,7 +41,7 @@ extension DiskCache {
       }
       if let found { return found }
     } catch .noSuchFile {
-      if !mayHaveNewer(subject, since: generation),
+      if !mayHaveNewer(subject, generation),
         engine.missesKnownAbsent(subject.name, generation, hasLooked: true)
       {
         engine.promptReads.wrappingAdd(1, ordering: .relaxed)
@@ -67,7 +67,7 @@ extension DiskCache {
       // What was written to in place meanwhile is checked anew.
       let isSame = try file.status().change == status.change
       guard isSame, bytes.count == Int(status.byteCount),
-        !mayHaveNewer(subject, since: context.generation)
+        !mayHaveNewer(subject, context.generation)
       else { return nil }
       let known = engine.countIfVerified(subject, status, context, mayCount: true)
       guard let expiry = known.countedExpiry, let check = known.check else { return nil }
@@ -94,7 +94,7 @@ extension DiskCache {
       if !isThere || !engine.generations.isCurrent(context.generation) {
         file.closeAside(on: engine.threads)
       }
-      return isThere && !mayHaveNewer(subject, since: context.generation) ? true : nil
+      return isThere && !mayHaveNewer(subject, context.generation) ? true : nil
     } catch {
       return nil
     }
@@ -115,9 +115,7 @@ extension DiskCache {
     }
   }
 
-  private func mayHaveNewer(
-    _ subject: Subject, since generation: EntryGenerations.Snapshot?
-  ) -> Bool {
+  private func mayHaveNewer(_ subject: Subject, _ generation: EntryGenerations.Snapshot?) -> Bool {
     behind?.mayHaveNewer(subject.name, since: generation, false) == true
   }
 

@@ -126,14 +126,10 @@ public final class RemovalProgress: Sendable {
   }
 
   /// Adds the outcome of some entries; `result` includes it at once.
-  func add(_ result: BulkRemoval) {
-    state.withLock { $0.result.add(result) }
-  }
+  func add(_ result: BulkRemoval) { state.withLock { $0.result.add(result) } }
 
   /// Notes the failure that `wait()` throws. `finish()` has to follow.
-  func fail(_ error: CacheError) {
-    state.withLock { $0.failure = error }
-  }
+  func fail(_ error: CacheError) { state.withLock { $0.failure = error } }
 
   /// Ends the removal and wakes all waiting threads.
   func finish() {

@@ -198,7 +198,7 @@ extension DiskEngine {
       // What the process or the disk lacks for a while leaves the use to the next drain.
       guard EntryReader.missReason(for: error) == nil || error == .ioError else { return }
       withState { $0.catalog.keep(pending, of: name) }
-      planDrain(within: configuration.recencyGranularity)
+      planDrain(within: max(.seconds(1), configuration.recencyGranularity))
     }
   }
 

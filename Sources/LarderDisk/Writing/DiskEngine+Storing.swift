@@ -249,8 +249,8 @@ extension DiskEngine {
       return gone.allocatedByteCount > UInt64(byteCount)
     }
     if hasCleared { return true }
-    // Waited for a second, because a large directory takes longer. A later store can evict then.
-    let end = MonotonicTime.now.advanced(by: .seconds(1))
+    // Not waited for as long as a large directory takes. A later store can evict then.
+    let end = MonotonicTime.now.advanced(by: configuration.scanPatience)
     while case let ticket = changed.ticket(), case let progress = startScan(again: false),
       progress != .finished
     {

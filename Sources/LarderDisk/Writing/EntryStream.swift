@@ -71,9 +71,7 @@ public struct EntryStream: ~Copyable, Sendable {
   ///
   /// - Throws: `CacheError`, when the file system fails or is full.
   /// - Complexity: O(bytes).
-  public mutating func write(_ bytes: [UInt8]) throws(CacheError) {
-    try write(bytes.span)
-  }
+  public mutating func write(_ bytes: [UInt8]) throws(CacheError) { try write(bytes.span) }
 }
 
 /// A writer for the bytes of a value that an asynchronous closure brings. It keeps none in memory,
@@ -124,9 +122,7 @@ public final class EntryFileWriter: Sendable {
   /// the store fail with `.invalidArgument`. No effect after the closure has ended.
   ///
   /// - Complexity: O(bytes).
-  public func setExtendedData(_ data: [UInt8]) {
-    description.withLock { $0.extendedData = data }
-  }
+  public func setExtendedData(_ data: [UInt8]) { description.withLock { $0.extendedData = data } }
 
   var request: StoreRequest { description.withLock { $0 } }
 

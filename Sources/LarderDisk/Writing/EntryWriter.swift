@@ -13,9 +13,7 @@ final class EntryWriter: Sendable {
   /// The seconds of the latest expiry that can be held; 0 while that is unknown.
   private let latestExpiry = Atomic<Int64>(0)
 
-  init(_ configuration: DiskCache.Configuration) {
-    self.configuration = configuration
-  }
+  init(_ configuration: DiskCache.Configuration) { self.configuration = configuration }
 
   /// Forgets what was tried out, because another file system may be mounted over the path.
   func directoryChanged() {

@@ -45,9 +45,7 @@ package final class FaultInjector: Sendable {
   }
 
   /// Forgets all planned faults and counts, but not the call sites that were struck.
-  package func reset() {
-    state.withLock { $0 = State(struckSites: $0.struckSites) }
-  }
+  package func reset() { state.withLock { $0 = State(struckSites: $0.struckSites) } }
 
   /// Returns the number of calls of a kind so far.
   ///
@@ -57,14 +55,10 @@ package final class FaultInjector: Sendable {
   }
 
   /// The number of calls that a fault struck.
-  package var struckCount: Int {
-    state.withLock { $0.struck }
-  }
+  package var struckCount: Int { state.withLock { $0.struck } }
 
   /// The call sites in the source at which a fault struck.
-  package var struckSites: Set<CallSite> {
-    state.withLock { $0.struckSites }
-  }
+  package var struckSites: Set<CallSite> { state.withLock { $0.struckSites } }
 
   /// The way in which another file system keeps the modification time of a file, and shows stamps.
   package typealias Stamps = (
@@ -72,9 +66,7 @@ package final class FaultInjector: Sendable {
   )
 
   /// Keeps and shows stamps from now on as another file system does.
-  package func simulate(_ stamps: Stamps) {
-    state.withLock { $0.stamps = stamps }
-  }
+  package func simulate(_ stamps: Stamps) { state.withLock { $0.stamps = stamps } }
 
   /// Shows directories that are opened from now on as on another file system; nil ends that.
   package func simulate(_ fileSystem: FileSystemKind?) {
@@ -84,9 +76,7 @@ package final class FaultInjector: Sendable {
   var simulatedFileSystem: FileSystemKind? { state.withLock { $0.fileSystem } }
 
   /// The modification times that files were given since a simulation began.
-  package var requestedStamps: [Timestamp] {
-    state.withLock { $0.requestedStamps }
-  }
+  package var requestedStamps: [Timestamp] { state.withLock { $0.requestedStamps } }
 
   /// Returns the modification time that the simulated file system keeps of one that is set.
   func stampKept(of time: Timestamp?) -> Timestamp? {

@@ -63,14 +63,18 @@ extension FileDescriptor {
     }
   }
 
-  /// Returns the first lock of another open file on so many bytes, with 0 on all from there, by its
-  /// first byte; nil if there is none. Corresponds to `fcntl(F_OFD_GETLK)`.
-  package func firstLock(
-    from start: UInt64, _ count: Int
-  ) throws(Errno) -> (byte: UInt64, isShared: Bool)? {
-    let lock = try byteLock(36, F_WRLCK, start, count)
+  /// Returns a lock of another open file on bytes, as far as it is on these; nil if there is none.
+  ///
+  /// It is the oldest of the first process that has one, and no other lock need come after it.
+  /// Corresponds to `fcntl(F_OFD_GETLK)`.
+  package func lock(
+    in bytes: Range<UInt64>
+  ) throws(Errno) -> (bytes: Range<UInt64>, isShared: Bool)? {
+    let lock = try byteLock(36, F_WRLCK, bytes.lowerBound, bytes.count)
     if lock.l_type == F_UNLCK { return nil }
-    return (UInt64(lock.l_start), lock.l_type == F_RDLCK)
+    let start = UInt64(lock.l_start)
+    let end = lock.l_len == 0 ? bytes.upperBound : start + UInt64(lock.l_len)
+    return ((start..<max(start, end)).clamped(to: bytes), lock.l_type == F_RDLCK)
   }
 
   private func byteLock(

@@ -60,9 +60,7 @@ package struct FileName: Sendable {
   package subscript(index: Int) -> UInt8 { storage[index] }
 
   /// The name as text; bytes that are not UTF-8 become U+FFFD.
-  package var text: String {
-    String(decoding: (0..<count).map { storage[$0] }, as: UTF8.self)
-  }
+  package var text: String { String(decoding: (0..<count).map { storage[$0] }, as: UTF8.self) }
 
   /// Returns the eight bytes from an index on, the first in the lowest bits. Precondition: the
   /// index is at most 56.

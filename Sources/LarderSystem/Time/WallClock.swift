@@ -93,9 +93,7 @@ public final class ManualClock: Sendable {
   }
 
   /// Moves the clock by a duration, backwards if it is negative.
-  public func advance(by duration: Duration) {
-    time.now.withLock { $0 = $0.adding(duration) }
-  }
+  public func advance(by duration: Duration) { time.now.withLock { $0 = $0.adding(duration) } }
 
   /// The clock as a configuration takes it.
   ///
@@ -106,7 +104,5 @@ public final class ManualClock: Sendable {
 private final class Time: Sendable {
   let now: ForkSafeMutex<Timestamp>
 
-  init(_ start: Timestamp) {
-    now = ForkSafeMutex(start)
-  }
+  init(_ start: Timestamp) { now = ForkSafeMutex(start) }
 }

@@ -23,6 +23,8 @@ struct `A cache with two tiers` {
   ) throws -> Cache<String> {
     var configuration = CacheConfiguration()
     configuration.disk.clock = clock.wallClock
+    // An event may drop from memory what was stored just before.
+    configuration.disk.coherence = .none
     change(&configuration)
     return try Cache(
       directory: directory.path + "/cache", coder: .string, configuration: configuration)

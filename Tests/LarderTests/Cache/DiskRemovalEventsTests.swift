@@ -65,6 +65,8 @@ extension DiskRemovalEventsTests {
     for _ in 0..<threads.threadLimit { threads.submit { gate.wait() } }
     _ = try await cache.disk.removeAllInBackground()
     try await cache.close()
+    // A cache may be closed again.
+    try await cache.close()
     for _ in 0..<threads.threadLimit { gate.signal() }
     var causes: [RemovalCause] = []
     for await event in events { causes.append(event.cause) }

@@ -19,16 +19,21 @@ struct `Loads that processes share` {
 
 extension `Loads that processes share` {
   private func open(
-    _ change: (inout CacheConfiguration) -> Void = { _ in }
+    isAlone: Bool = true, _ change: (inout CacheConfiguration) -> Void = { _ in }
   ) throws -> Cache<String> {
     let cache = try scene.open(.string) { configuration in
       configuration.singleFlight = .directory
       configuration.disk.coherence = .events
+      // A busy machine may take long.
+      configuration.disk.longestTurn = .seconds(3_600)
       change(&configuration)
     }
     // The next opener does not find the engine.
-    EngineRegistry.remove(cache.disk.engine.location)
-    if cache.disk.followsNeighbours { cache.disk.engine.startWatching() }
+    if isAlone { EngineRegistry.remove(cache.disk.engine.location) }
+    if cache.disk.followsNeighbours {
+      cache.disk.engine.startWatching()
+      try #require(cache.disk.engine.hasEvents)
+    }
     return cache
   }
 
@@ -174,7 +179,10 @@ extension `Loads that processes share` {
   }
 
   @Test func `after a load that fails all who wait load at once`() async throws {
-    let caches = try (0..<3).map { _ in try open() }
+    let (gate, faults) = (Gate(), FaultInjector())
+    let caches = [try open { $0.disk.faults = faults }, try open(), try open()]
+    // The mark stays until then: after the locks of the turn and of the mark, and the unlocking.
+    faults.plan(.before { gate.pass() }, for: .fcntl, at: 4)
     let (source, both) = (Source("unused"), Counter())
     let first = Task {
       try await caches[0].value(forKey: "k") { () async throws -> String in
@@ -194,9 +202,10 @@ extension `Loads that processes share` {
     await #expect(throws: Failure.self) { try await first.value }
     for other in others { #expect(try await other.value == "own") }
     // The process itself as well, until the mark has ended.
-    #expect(try await caches[0].remove(forKey: "k") == true)
+    try FileManager.default.removeItem(atPath: caches[0].disk.path(forKey: "k"))
     #expect(try await caches[0].value(forKey: "k") { "again" } == "again")
     #expect(caches[0].statistics.loads.unshared == 1)
+    gate.open()
     for cache in caches { try await cache.close() }
   }
 
@@ -204,9 +213,11 @@ extension `Loads that processes share` {
   func `the mark of a load that published nothing ends`(
     isFailure: Bool, unlocking errno: Errno?
   ) async throws {
-    let (a, b) = (try open(), try open())
+    let (gate, faults) = (Gate(), FaultInjector())
+    let (a, b) = (try open { $0.disk.faults = faults }, try open())
     // After the two locks and the unlocking of the turn.
-    if let errno { scene.faults.plan(.errno(errno), for: .fcntl, at: 4, onwards: true) }
+    if let errno { faults.plan(.errno(errno), for: .fcntl, at: 4, onwards: true) }
+    if errno == nil { faults.plan(.before { gate.pass() }, for: .fcntl, at: 4) }
     _ = try? await a.value(
       forKey: "k",
       orRevalidate: { _ -> Loaded<String> in
@@ -219,17 +230,33 @@ extension `Loads that processes share` {
       try await eventually("the mark not to be ended") { () async in
         a.statistics.disk.upkeepFailures[errno] == 1
       }
-      scene.faults.reset()
+      faults.reset()
     } else {
-      #expect(try file.file.firstLock(from: byte, 1)?.isShared == true)
+      gate.waitUntilReached()
+      #expect(try file.file.lock(in: byte..<byte + 1)?.isShared == true)
+      gate.open()
     }
     try await eventually("the mark to end") { () async throws in
-      try file.file.firstLock(from: byte, 1) == nil
+      try file.file.lock(in: byte..<byte + 1) == nil
+        && a.disk.engine.turns.withLock { $0.marked.isEmpty }
     }
     #expect(try await a.value(forKey: "k") { "value" } == "value")
     #expect(a.statistics.loads.unshared == 0)
     try await a.close()
     try await b.close()
+  }
+
+  @Test func `a turn whose mark cannot be set ends without one`() async throws {
+    let cache = try open()
+    // After the lock of the turn.
+    scene.faults.plan(.errno(.invalidArgument), for: .fcntl, at: 2)
+    await #expect(throws: Failure.self) {
+      try await cache.value(forKey: "k") { throw Failure() }
+    }
+    let byte = LoadTurn.byte(of: cache.disk.subject("k").name)
+    let tag = try LockableTag(in: cache.disk.engine.location.handle)
+    #expect(try tag.file.lock(in: byte..<byte + 2) == nil)
+    try await cache.close()
   }
 
   @Test func `after a load that is cancelled one of those who wait loads`() async throws {
@@ -276,7 +303,7 @@ extension `Loads that processes share` {
     }
     let tag = try LockableTag(in: handle)
     try await eventually("the child's lock") { () async throws in
-      try tag.file.firstLock(from: byte, 1) != nil
+      try tag.file.lock(in: byte..<byte + 1) != nil
     }
     let task = try await startWaiting(cache)
     kill(child, SIGKILL)
@@ -295,6 +322,18 @@ extension `Loads that processes share` {
     #expect(try await [first.value, second.value] == ["first", "first"])
     try await a.close()
     try await b.close()
+  }
+
+  @Test func `without events a value of a process that did not load it is found`() async throws {
+    let (a, c, source) = (try open(), try open(), Source("first"))
+    let b = try open { $0.disk.coherence = .none }
+    let first = try await start(a, source)
+    let second = try await startWaiting(b)
+    try await c.store("stored", forKey: "k")
+    #expect(try await second.value == "stored")
+    source.open()
+    #expect(try await first.value == "first")
+    for cache in [a, b, c] { try await cache.close() }
   }
 
   @Test func `a load inside of another does not wait`() async throws {
@@ -341,7 +380,8 @@ extension `Loads that processes share` {
     #expect(try await b.value(forKey: "k", options: options) { "unused" } == "stale")
     source.open()
     try await eventually("the fresh value") { () async throws in
-      try await b.value(forKey: "k", options: options) { "unused" } == "fresh"
+      // A load that this starts would be another one.
+      try await b.value(forKey: "k", options: [options, .cacheOnly]) { "unused" } == "fresh"
     }
     #expect(b.statistics.loads.started == 1)
     try await a.close()
@@ -370,6 +410,36 @@ extension `Loads that processes share` {
     #expect(try await first.value == "old")
     try await a.close()
     try await b.close()
+  }
+
+  @Test func `a process that has removed everything waits for no load of others`() async throws {
+    let (a, b, c) = (try open(), try open(), try open())
+    let byte = { (key: String) in LoadTurn.byte(of: b.disk.subject(key).name) }
+    let keys = ["k", "other"].sorted { byte($0) > byte($1) }
+    // The kernel has the locks of the first process first.
+    let sources = [Source("old"), Source("old")]
+    let first = try await start(a, sources[0], keys[0])
+    let second = try await start(c, sources[1], keys[1])
+    _ = try await b.removeAll()
+    for key in keys { #expect(try await b.value(forKey: key) { "new" } == "new") }
+    #expect(b.statistics.loads.awaited == 0)
+    for source in sources { source.open() }
+    #expect(try await [first.value, second.value] == ["old", "old"])
+    for cache in [a, b, c] { try await cache.close() }
+  }
+
+  @Test(arguments: [FileLock.shared, .exclusive])
+  func `a change waits for no program that has locked the whole tag`(
+    lock: FileLock
+  ) async throws {
+    let cache = try open()
+    #expect(try await cache.value(forKey: "k") { "value" } == "value")
+    let tag = try LockableTag(in: cache.disk.engine.location.handle)
+    #expect(try tag.file.setLock(lock, bytes: 0, 0))
+    try await cache.store("stored", forKey: "k")
+    #expect(try await cache.removeAll().removed == 1)
+    if lock == .shared { #expect(try await cache.value(forKey: "k") { "own" } == "own") }
+    try await cache.close()
   }
 
   @Test func `a process waits for a load that began after it removed everything`() async throws {
@@ -418,7 +488,7 @@ extension `Loads that processes share` {
       try await eventually("a load to ask") { () async in
         b.statistics.loads.awaited + b.statistics.loads.unshared > 0
       }
-      for _ in 0..<40 where !Task.isCancelled {
+      for _ in 0..<400 where !Task.isCancelled {
         do { try await Task.sleep(for: .milliseconds(150)) } catch {}
         b.disk.engine.wakeTurns(looks: false)
       }
@@ -480,6 +550,16 @@ extension `Loads that processes share` {
     for cache in [a, b, c] { try await cache.close() }
   }
 
+  @Test func `a tag that a server does not know any more is opened again`() async throws {
+    let cache = try open()
+    #expect(try await cache.value(forKey: "k") { "value" } == "value")
+    scene.faults.plan(.errno(.staleHandle), for: .fstat)
+    #expect(try await cache.value(forKey: "other") { "other" } == "other")
+    #expect(cache.statistics.disk.upkeepFailures == [.staleHandle: 1])
+    #expect(cache.statistics.loads.unshared == 0)
+    try await cache.close()
+  }
+
   @Test(arguments: [Errno.permissionDenied, .invalidArgument])
   func `a lock that cannot be had keeps no load`(errno: Errno) async throws {
     let cache = try open()
@@ -515,6 +595,22 @@ extension `Loads that processes share` {
     source.open()
     #expect(try await first.value == "first")
     try await a.close()
+  }
+
+  @Test func `a load that waits ends when its object is closed, of two in a process`() async throws
+  {
+    let (a, source) = (try open(), Source("first"))
+    let (b, other) = (try open(isAlone: false), try open(isAlone: false))
+    #expect(b.disk.engine === other.disk.engine)
+    let first = try await start(a, source)
+    stopTicks(b)
+    let second = try await startWaiting(b)
+    try await b.close()
+    let error = await #expect(throws: CacheError.self) { try await second.value }
+    #expect(error?.code == .closed)
+    source.open()
+    #expect(try await first.value == "first")
+    for cache in [a, other] { try await cache.close() }
   }
 
   @Test func `a group that shares a cache may lock its tag`() throws {

@@ -13,7 +13,11 @@ struct `Single flight` {
 
   init() throws {
     directory = try TemporaryDirectory()
-    cache = try Cache(directory: directory.path + "/cache", coder: .string)
+    var configuration = CacheConfiguration()
+    // An event may drop from memory what was stored just before.
+    configuration.disk.coherence = .none
+    cache = try Cache(
+      directory: directory.path + "/cache", coder: .string, configuration: configuration)
   }
 }
 

@@ -282,7 +282,7 @@ extension `An eviction` {
     let other = inBackground { try cache.trim(toCount: 2).removed }
     gate.waitUntilReached()
     let (removed, isThere) = (Counter(), Shared(true))
-    gate.expectToHold {
+    gate.expectToHold(once: { try scene.names.count == 1 }) {
       for _ in 0..<(try cache.trim(toCount: 0).removed) { removed.add() }
       isThere.value = try cache.contains("0")
     }

@@ -176,7 +176,7 @@ extension `A full disk` {
 
   @Test func `a full disk that a process finds first is scanned for the store`() throws {
     try filled(10).close()
-    let cache = try scene.open { $0.sizeLimit = 1000 }
+    let cache = try scene.open { ($0.sizeLimit, $0.scanPatience) = (1000, .seconds(3_600)) }
     scene.faults.plan(.errno(.noSpace), for: .write, at: 1)
     #expect(try cache.store([7], forKey: "new") == .stored)
     #expect(cache.statistics.purges == 1)
@@ -204,7 +204,8 @@ extension `A full disk` {
       done.signal()
     }
     gate.waitUntilReached()
-    gate.expectToHold { try cache.store([8], forKey: "second") }
+    let faults = scene.faults
+    gate.expectToHold(once: { faults.struckCount == 3 }) { try cache.store([8], forKey: "second") }
     done.wait(for: "the first store")
     #expect(cache.statistics.purges == 1 && cache.statistics.vainEvictions == 0)
     #expect(try cache.value(forKey: "first") == [7])

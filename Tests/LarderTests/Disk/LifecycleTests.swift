@@ -74,7 +74,7 @@ extension `The life of a cache` {
       do { try other.open().close() } catch { Issue.record(error) }
       done.signal()
     }
-    done.wait(for: "another directory", limit: .seconds(20))
+    done.wait(for: "another directory")
     gate.open()
     opened.wait(for: "the directory that was held up")
   }

@@ -115,7 +115,7 @@ extension `Limits` {
   }
 
   @Test func `free space that is missing is made, but not at the trigger's cost`() throws {
-    let cache = try scene.open { $0.freeSpaceLimit = .max }
+    let cache = try scene.open { ($0.freeSpaceLimit, $0.freeSpacePause) = (.max, .seconds(3_600)) }
     try fill(cache, 0..<1, 100)
     try fill(cache, 1..<2, 100)
     #expect(try cache.count() >= 1)

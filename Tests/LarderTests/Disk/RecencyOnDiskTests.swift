@@ -130,11 +130,11 @@ struct `Recency on disk` {
   @Test(arguments: [Errno.tooManyOpenFiles, .tooManyOpenFilesInSystem, .ioError, .permissionDenied])
   func `a use whose stamp fails for a while is stamped by the next flush`(errno: Errno) throws {
     let cache = try scene.open()
-    try cache.store([1], forKey: "a", expiration: .seconds(100))
-    scene.clock.advance(by: .seconds(70))
+    try cache.store([1], forKey: "a", expiration: .seconds(1_000))
+    scene.clock.advance(by: .seconds(700))
     #expect(try cache.value(forKey: "a") == [1])
     let (end, expiry) = (
-      scene.clock.now.adding(seconds: 100), try scene.status(scene.name("a")).modification
+      scene.clock.now.adding(seconds: 1_000), try scene.status(scene.name("a")).modification
     )
     scene.faults.plan(.errno(errno), for: .openat)
     try cache.flush()
@@ -160,6 +160,20 @@ struct `Recency on disk` {
     let end = scene.clock.now.adding(seconds: 100)
     try eventually("the stamp") { try scene.status(scene.name("a")).modification == end }
     #expect(cache.statistics.upkeepFailures == [.tooManyOpenFiles: 1])
+  }
+
+  @Test func `a use whose stamp fails for long is tried again once a second`() throws {
+    let cache = try scene.open { $0.recencyGranularity = .milliseconds(1) }
+    try cache.store([1], forKey: "a")
+    scene.clock.advance(by: .seconds(70))
+    scene.faults.plan(.errno(.ioError), for: .futimens, onwards: true)
+    let start = ContinuousClock.now
+    #expect(try cache.value(forKey: "a") == [1])
+    try eventually("attempts") { cache.statistics.upkeepFailures[.ioError, default: 0] > 2 }
+    let failures = cache.statistics.upkeepFailures[.ioError, default: 0]
+    #expect(.seconds(failures - 2) < ContinuousClock.now - start)
+    scene.faults.reset()
+    try eventually("the stamp") { try access("a") == scene.clock.now }
   }
 
   @Test func `a granularity of zero stamps at the read itself`() throws {

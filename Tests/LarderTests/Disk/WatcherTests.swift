@@ -52,9 +52,7 @@ extension `A cache among neighbours` {
     let cache = try open(.strict)
     try cache.store("old", forKey: "k")
     // Not while the event of the store itself is being followed.
-    try eventually("memory to keep the value") {
-      try cache.value(forKey: "k") == "old" && cache.tier(forKey: "k") == .memory
-    }
+    try expectInMemory("old", "k", cache)
     try outside(script)
     #expect(try cache.value(forKey: "k") == value)
     try cache.close()
@@ -65,6 +63,7 @@ extension `A cache among neighbours` {
     let cache = try open(.events)
     try cache.store("old", forKey: "k")
     try cache.store("other", forKey: "other")
+    try expectInMemory("other", "other", cache)
     try outside(script)
     // No thread announces it, so the wait polls every 10 ms, with a limit far beyond the promised
     // 50 ms.
@@ -272,9 +271,7 @@ extension `A cache among neighbours` {
     #expect(happening.wait { cache.disk.engine.isWatchSettled })
     #expect(try cache.value(forKey: "k") == "new")
     // Not while the events of the name are being followed.
-    try eventually("memory to keep the value") {
-      try cache.value(forKey: "k") == "new" && cache.tier(forKey: "k") == .memory
-    }
+    try expectInMemory("new", "k", cache)
     try cache.close()
   }
 
@@ -293,11 +290,19 @@ extension `A cache among neighbours` {
   @Test func `keeps in memory what it stored, used and stamped itself`() throws {
     let cache = try open(.strict) { $0.recencyGranularity = .seconds(60) }
     for number in 0..<50 { try cache.store("\(number)", forKey: "\(number)") }
-    for number in 0..<50 { #expect(try cache.tier(forKey: "\(number)") == .memory) }
+    for number in 0..<50 { try expectInMemory("\(number)", "\(number)", cache) }
     for number in 0..<50 { try cache.store("\(number + 1)", forKey: "\(number)") }
-    for number in 0..<50 { #expect(try cache.value(forKey: "\(number)") == "\(number + 1)") }
-    #expect(cache.statistics.memory.hits == 50)
+    for number in 0..<50 { try expectInMemory("\(number + 1)", "\(number)", cache) }
+    // Not if each was read from disk first.
+    #expect(cache.statistics.memory.hits >= 50)
     try cache.close()
+  }
+
+  /// Expects that memory keeps a value, though not while the event of its store is being followed.
+  private func expectInMemory(_ value: String, _ key: String, _ cache: Cache<String>) throws {
+    try eventually("memory to keep the value") {
+      try cache.value(forKey: key) == value && cache.tier(forKey: key) == .memory
+    }
   }
 
   /// Returns a cache in which a store of the key `held` is held between its rename and its end.
@@ -431,7 +436,7 @@ extension `A cache among neighbours` {
     try outside("cd ..; mv cache gone; mkdir -m 700 cache")
     #expect(try cache.value(forKey: "k") == nil)
     try cache.store("newer", forKey: "k")
-    #expect(try cache.tier(forKey: "k") == .memory)
+    try expectInMemory("newer", "k", cache)
     try outside("rm $FILE")
     #expect(try cache.value(forKey: "k") == nil)
     try cache.close()

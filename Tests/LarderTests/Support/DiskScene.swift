@@ -37,6 +37,8 @@ final class DiskScene: Sendable {
     configuration.faults = faults
     configuration.coherence = .none
     configuration.extending = .lifetime
+    // A plan of failures counts the calls of a check.
+    configuration.pathCheckPause = .seconds(3_600)
     change(&configuration)
     return try DiskCache(directory: path, configuration: configuration)
   }
@@ -49,6 +51,7 @@ final class DiskScene: Sendable {
     configuration.disk.faults = faults
     configuration.disk.coherence = .none
     configuration.disk.extending = .lifetime
+    configuration.disk.pathCheckPause = .seconds(3_600)
     return configuration
   }
 

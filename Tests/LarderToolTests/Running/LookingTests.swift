@@ -43,7 +43,7 @@ struct `Looking closer` {
     #expect(try state("nope") == ["absent", "there is no file of that name", "1"])
     _ = try scene.shell("printf x >> \(name); touch -m -d '+1 day' \(name)")
     #expect(try state("abc") == ["damaged", "its content does not match its hash", "1"])
-    _ = try scene.shell("touch -m -d '-90 seconds' \(name)")
+    _ = try scene.shell("touch -m -d '-90 days' \(name)")
     #expect(try state("abc") == ["expired", "it expired 9", "1"])
     _ = try scene.shell("rm \(name); mkdir \(name)")
     #expect(try state("abc") == ["foreign", "what has the file's name is no regular file", "1"])

@@ -8,7 +8,6 @@ import Testing
 struct `The turns of loads` {
   private var table = TurnTable<Int>()
   private let now = MonotonicTime(nanoseconds: 1_000_000_000)
-  private var later: MonotonicTime { now.advanced(by: .seconds(1)) }
 
   /// Lets a load wait that has just asked.
   private func wait(_ table: inout TurnTable<Int>, for byte: UInt64, _ load: Int) -> Bool {
@@ -144,14 +143,23 @@ struct `The turns of loads` {
   @Test func `an overtaken byte is not waited for until its turn is granted or time has passed`() {
     var table = table
     _ = wait(&table, for: 2, 1)
-    let woken = table.overtake(2, until: later)
+    let woken = table.overtake([2], now, atMost: .seconds(1))
     #expect(woken == [1])
     let answers = [(2, 0), (4, 0), (2, 1)].map { mayWait(&table, for: $0.0, at: $0.1) }
     #expect(answers == [false, true, true])
-    _ = table.overtake(2, until: later)
+    _ = table.overtake([2], now, atMost: .seconds(1))
     take(&table, 2)
     let isWaiting = mayWait(&table, for: 2)
     #expect(isWaiting)
+  }
+
+  @Test func `what has passed is forgotten, also when no load is refused`() {
+    var table = table
+    for number in 0..<10_000 {
+      let time = now.advanced(by: .milliseconds(10 * number))
+      _ = table.overtake([UInt64(2 * number)], time, atMost: .seconds(1))
+      #expect(table.overtaken.count <= 1_024)
+    }
   }
 
   @Test func `names with the same digest and another extension have turns of their own`() {
