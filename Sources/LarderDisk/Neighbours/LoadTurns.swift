@@ -242,8 +242,8 @@ extension DiskCache {
     while true {
       let wakeCount = engine.turns.withLock { $0.wakeCount(of: byte) }
       // Not if nothing but the tick has come since the last look, where events are complete.
-      let isTold = waited.map { wakeCount - 1 != $0 || !engine.hasEvents } == true
-      if looks || isTold, let found = try await look() {
+      looks = looks || waited.map { wakeCount - 1 != $0 || !engine.hasEvents } == true
+      if looks, let found = try await look() {
         engine.turns.withLock { $0.bounds[byte] = nil }
         return found
       }
@@ -266,7 +266,9 @@ extension DiskCache {
       if waited == nil, !exchange(&looks, with: true) { continue }
       if waited == nil { count(false) }
       // A turn ends right after the event of its value, which may have been removed by now.
-      if looks, waited != nil { engine.runLater(after: .milliseconds(20)) { $0.wakeTurns(byte) } }
+      if looks, engine.hasEvents {
+        engine.runLater(after: .milliseconds(20)) { $0.wakeTurns(byte) }
+      }
       looks = await engine.waitForTurn(of: byte, since: wakeCount, isFirst: waited == nil)
       waited = wakeCount
       try Task.checkCancellation()
@@ -283,9 +285,9 @@ extension DiskEngine {
   fileprivate func lockableTag() throws(Errno) -> LockableTag {
     let handle = location.handle
     let known = turns.withLock { $0.tag }
-    if let known, known.handle === handle, upkeep(try known.file.status())?.linkCount ?? 0 > 0 {
-      return known
-    }
+    do throws(Errno) {
+      if let known, known.handle === handle, try known.file.status().linkCount > 0 { return known }
+    } catch .staleHandle {}
     let tag = try LockableTag(in: handle)
     _ = turns.withLock { exchange(&$0.tag, with: tag) }
     return tag

@@ -63,18 +63,17 @@ extension FileDescriptor {
     }
   }
 
-  /// Returns a lock of another open file on bytes, as far as it is on these; nil if there is none.
-  ///
-  /// It is the oldest of the first process that has one, and no other lock need come after it.
-  /// Corresponds to `fcntl(F_OFD_GETLK)`.
+  /// Returns a lock of another open file on some of these bytes, and on which of them; nil if there
+  /// is none. Of several it may be any. Corresponds to `fcntl(F_OFD_GETLK)`.
   package func lock(
     in bytes: Range<UInt64>
   ) throws(Errno) -> (bytes: Range<UInt64>, isShared: Bool)? {
     let lock = try byteLock(36, F_WRLCK, bytes.lowerBound, bytes.count)
     if lock.l_type == F_UNLCK { return nil }
-    let start = UInt64(lock.l_start)
-    let end = lock.l_len == 0 ? bytes.upperBound : start + UInt64(lock.l_len)
-    return ((start..<max(start, end)).clamped(to: bytes), lock.l_type == F_RDLCK)
+    let start = UInt64(max(0, lock.l_start))
+    let end = lock.l_len > 0 ? start + UInt64(lock.l_len) : bytes.upperBound
+    let found = (start..<max(start, end)).clamped(to: bytes)
+    return found.isEmpty ? nil : (found, lock.l_type == F_RDLCK)
   }
 
   private func byteLock(

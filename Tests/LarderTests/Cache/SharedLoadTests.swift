@@ -555,7 +555,7 @@ extension `Loads that processes share` {
     #expect(try await cache.value(forKey: "k") { "value" } == "value")
     scene.faults.plan(.errno(.staleHandle), for: .fstat)
     #expect(try await cache.value(forKey: "other") { "other" } == "other")
-    #expect(cache.statistics.disk.upkeepFailures == [.staleHandle: 1])
+    #expect(scene.faults.struckCount == 1)
     #expect(cache.statistics.loads.unshared == 0)
     try await cache.close()
   }

@@ -42,6 +42,16 @@ extension `A replaced directory` {
     try cache.close()
   }
 
+  @Test(arguments: [Duration.zero, .seconds(3_600)])
+  func `is looked for at a call after a pause, without events`(pause: Duration) throws {
+    let cache = try scene.open { $0.pathCheckPause = pause }
+    try cache.store([1], forKey: "k")
+    try manager.moveItem(atPath: scene.path, toPath: Self.aside(scene))
+    try scene.makeDirectory()
+    #expect(try cache.value(forKey: "k") == (pause == .zero ? nil : [1]))
+    try cache.close()
+  }
+
   @Test func `gives up the lock of the old one, which a forked child would keep`() throws {
     let cache = try scene.open { $0.mode = .exclusive }
     let copy = dup(cache.engine.location.handle.descriptor.rawValue)
