@@ -70,11 +70,9 @@ final class LoadTurn: Sendable {
   }
 
   private func unlock(in engine: DiskEngine, isCancelled: Bool) {
-    let (now, known) = (engine.now, engine.withState { $0.catalog.index.entry(named: name) })
-    // What this process has stored is seen without a system call.
-    let isOwn = known.map { $0.check != nil && $0.expiry > now } == true
-    let file = isOwn ? nil : engine.upkeep(try tag.handle.statusIfPresent(of: name.fileName)) ?? nil
-    let isStored = isOwn || file.map { engine.missReason(for: $0, of: name, at: now) } == .some(nil)
+    // Not by the index: another process or a person may have removed the value since.
+    let found = engine.upkeep(try tag.handle.statusIfPresent(of: name.fileName)) ?? nil
+    let isStored = found.map { engine.missReason(for: $0, of: name, at: engine.now) } == .some(nil)
     let isMarked =
       !isStored && !isCancelled && engine.turns.withLock { $0.mayMark }
       && engine.upkeep(try tag.file.setLock(.shared, bytes: byte + 1, 1)) == true
@@ -247,11 +245,7 @@ extension DiskCache {
         engine.turns.withLock { $0.bounds[byte] = nil }
         return found
       }
-      // A network's lock can take long, and the threads of Swift's pool must not wait.
-      let (turn, isRefused) =
-        engine.isOnNetwork
-        ? try await executor.run("value") { LoadTurn.take(of: name, byte, in: engine) }
-        : LoadTurn.take(of: name, byte, in: engine)
+      let (turn, isRefused) = try await takeTurn(of: name, byte)
       guard isRefused, mayWait(), .now < start.advanced(by: longest),
         engine.turns.withLock({ $0.mayWait(for: byte, !engine.hasEvents, .now, atMost: longest) })
       else {
@@ -265,13 +259,17 @@ extension DiskCache {
       // Looks first at what was published since the caller's look, of which no event will come.
       if waited == nil, !exchange(&looks, with: true) { continue }
       if waited == nil { count(false) }
-      // A turn ends right after the event of its value, which may have been removed by now.
-      if looks, engine.hasEvents {
-        engine.runLater(after: .milliseconds(20)) { $0.wakeTurns(byte) }
-      }
       looks = await engine.waitForTurn(of: byte, since: wakeCount, isFirst: waited == nil)
       waited = wakeCount
       try Task.checkCancellation()
+    }
+  }
+
+  private func takeTurn(of name: EntryName, _ byte: UInt64) async throws -> (LoadTurn?, Bool) {
+    // A network's lock can take long, and the threads of Swift's pool must not wait.
+    guard engine.isOnNetwork else { return LoadTurn.take(of: name, byte, in: engine) }
+    return try await executor.run("value") { [engine] in
+      LoadTurn.take(of: name, byte, in: engine)
     }
   }
 }
@@ -317,14 +315,14 @@ extension DiskEngine {
     let isOfAny = batch.isIncomplete || batch.concernsDirectory
     guard isOfAny || batch.concernsTag else { return }
     // The event of a killed process can come before the end of its locks.
-    if turns.withLock({ $0.isAwaited }) { runLater(after: .milliseconds(20)) { $0.wakeTurns() } }
+    if turns.withLock({ $0.isAwaited }) {
+      runLater(after: .milliseconds(20)) { $0.wakeTurns(looks: false) }
+    }
     wakeTurns(looks: isOfAny)
   }
 
-  /// Wakes the loads that wait for a byte, or all.
-  func wakeTurns(_ byte: UInt64? = nil, looks: Bool = false) {
-    resume(turns.withLock { $0.wake(byte) }, looks: looks)
-  }
+  /// Wakes all loads that wait.
+  func wakeTurns(looks: Bool) { resume(turns.withLock { $0.wake(nil) }, looks: looks) }
 
   /// Lets no load of a name, or of any, wait for one that another process has begun before a change
   /// by this process.

@@ -481,22 +481,17 @@ extension `Loads that processes share` {
 
   @Test func `a wait ends at its bound, also if nothing wakes it until long after`() async throws {
     let (a, source) = (try open(), Source("first"))
-    let b = try open { $0.disk.longestTurn = .milliseconds(50) }
+    // One that has passed at each wake.
+    let b = try open { $0.disk.longestTurn = .nanoseconds(1) }
     let first = try await start(a, source)
     stopTicks(b)
-    let wakes = Task {
-      try await eventually("a load to ask") { () async in
-        b.statistics.loads.awaited + b.statistics.loads.unshared > 0
-      }
-      for _ in 0..<400 where !Task.isCancelled {
-        do { try await Task.sleep(for: .milliseconds(150)) } catch {}
-        b.disk.engine.wakeTurns(looks: false)
-      }
-      source.open()
+    let second = Task { try await b.value(forKey: "k") { "second" } }
+    try await eventually("the load to go alone") { () async in
+      b.disk.engine.wakeTurns(looks: false)
+      return b.statistics.loads.unshared == 1
     }
-    #expect(try await b.value(forKey: "k") { "second" } == "second")
-    wakes.cancel()
-    try await wakes.value
+    #expect(try await second.value == "second")
+    source.open()
     #expect(try await first.value == "first")
     try await a.close()
     try await b.close()
