@@ -84,20 +84,39 @@ package struct FixtureDirectory: Sendable {
   ///
   /// - Throws: `CacheError`: `.invalidArgument` with the number of a malformed line.
   package func manifest() throws(CacheError) -> FixtureManifest {
-    let text = try onFixture("\(path)/manifest", "open") { () throws(Errno) in
-      do throws(Errno) {
-        return try handle.text(of: FixtureManifest.fileName) ?? ""
-      } catch .tooManyLinks {
-        // A link could lead to any file, whose lines an error would print.
-        throw .invalidArgument
-      }
-    }
+    let text = try manifestText()
     do throws(FixtureManifest.Problem) {
       return try FixtureManifest(parsing: text)
     } catch {
       throw CacheError(
         .invalidArgument, operation: "open", path: "\(path)/manifest",
         underlying: "line \(error.lineNumber) is not the line of an entry")
+    }
+  }
+
+  /// Returns the manifest; nil if the file of that name is another program's, which has no line of
+  /// an entry.
+  ///
+  /// - Throws: As `manifest()`.
+  package func manifestIfOwn() throws(CacheError) -> FixtureManifest? {
+    var text = ""
+    do throws(CacheError) {
+      text = try manifestText()
+      return try manifest()
+    } catch  where error.code == .invalidArgument {
+      if text.split(separator: "\n").contains(where: { FixtureLine($0) != nil }) { throw error }
+      return nil
+    }
+  }
+
+  private func manifestText() throws(CacheError) -> String {
+    try onFixture("\(path)/manifest", "open") { () throws(Errno) in
+      do throws(Errno) {
+        return try handle.text(of: FixtureManifest.fileName) ?? ""
+      } catch .tooManyLinks {
+        // A link could lead to any file, whose lines an error would print.
+        throw .invalidArgument
+      }
     }
   }
 }

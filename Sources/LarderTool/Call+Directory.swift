@@ -85,7 +85,7 @@ extension Call {
   }
 
   /// Opens the cache directory with the tool's own settings. It sets no limit, so that nothing is
-  /// evicted and no scan starts unless the verb asks for one.
+  /// evicted, and no scan starts, unless the verb asks for one or a value finds the disk full.
   func open(
     _ directory: [UInt8]? = nil, _ change: (inout DiskCache.Configuration) -> Void
   ) throws(Failure) -> DiskCache {

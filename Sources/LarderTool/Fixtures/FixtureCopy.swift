@@ -19,24 +19,13 @@ final class FixtureCopy: Sendable {
 
   /// Whether a directory is a fixture with a recorded entry.
   static func isFixture(_ path: String) throws(CacheError) -> Bool {
-    try manifest(of: FixtureDirectory(path))?.latestAccess != nil
-  }
-
-  /// Returns the manifest of a fixture; nil if it is another program's file of that name.
-  private static func manifest(
-    of fixture: FixtureDirectory
-  ) throws(CacheError) -> FixtureManifest? {
-    do throws(CacheError) {
-      return try fixture.manifest()
-    } catch  where error.code == .invalidArgument {
-      return nil
-    }
+    try FixtureDirectory(path).manifestIfOwn()?.latestAccess != nil
   }
 
   /// Copies a fixture; nil if the directory is none, or one without a recorded entry.
   init?(of path: String) throws(CacheError) {
     let fixture = try FixtureDirectory(path)
-    guard let manifest = try Self.manifest(of: fixture), let now = manifest.latestAccess else {
+    guard let manifest = try fixture.manifestIfOwn(), let now = manifest.latestAccess else {
       return nil
     }
     self.manifest = manifest
@@ -46,7 +35,7 @@ final class FixtureCopy: Sendable {
     } catch {
       throw CacheError(errno: error, operation: "open", path: ScratchDirectory.parent)
     }
-    EndingSignals.remove(directory)
+    EndingSignals.remove { [weak directory] in directory?.remove() }
     refusals = try fixture.unpack(into: directory.path).refusals
   }
 

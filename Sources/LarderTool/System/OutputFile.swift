@@ -19,9 +19,10 @@ struct OutputFile: ~Copyable {
 
   // Without `finish()` the target was never touched, and the temporary is removed. A killed process
   // leaves the temporary.
-  deinit {
-    guard let replacement else { return }
-    _ = unsafe replacement.temporary.withCString { unsafe unlink($0) }
+  deinit { if let replacement { Self.remove(replacement.temporary) } }
+
+  private static func remove(_ temporary: Path) {
+    _ = unsafe temporary.withCString { unsafe unlink($0) }
   }
 
   /// The process's standard output, which stays open.
@@ -59,6 +60,8 @@ struct OutputFile: ~Copyable {
     // The random part differs from the temporaries that a killed process of the same number left.
     let unique = "\(ProcessIdentity.pid)-\(UInt32.random(in: .min ... .max))"
     let temporary = target.parent.appending(".larder-output-\(unique)")
+    // Its name is nobody else's, so it is not asked whether it is there still.
+    EndingSignals.remove(by: { remove(temporary) })
     let descriptor = try temporary.open(
       flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: permissions ?? 0o666)
     let file = OutputFile(descriptor, (temporary, target))

@@ -22,6 +22,16 @@ extension Call {
   func diff() throws(Failure) -> ExitCode {
     let other = arguments[.otherDirectory].first ?? []
     let caches = (try openForReading(), try openForReading(other))
+    for directory in [arguments.directory, other] {
+      let path = try Self.path(of: directory)
+      let isFixture = try onCache(directory) { () throws(CacheError) in
+        try FixtureCopy.isFixture(path)
+      }
+      if !isFixture { continue }
+      throw .usage(
+        "\(directory.quotedForDisplay) is a fixture, with the stamps of a checkout; compare what "
+          + "larder fixture unpack makes of it")
+    }
     let left = try entries(of: caches.0)
     let right = try entries(of: caches.1, other)
     sayUnreadable(left + right)

@@ -49,6 +49,9 @@ extension Call {
   func get() throws(Failure) -> ExitCode {
     // Opened twice: the first time to find the extension, which is a fixed setting of a cache.
     let target = try target(in: openForReading())
+    if target.key == nil, arguments.has(.used) {
+      throw .usage("a use is counted by the key, which this file does not tell; give KEY")
+    }
     let cache = try openForGetting(target)
     let delivered = try deliver(target, from: cache)
     try onCache { () throws(CacheError) in try cache.close() }

@@ -54,7 +54,11 @@ extension Call {
       throw .notACache(
         arguments.directory, cure: try adoption(of: arguments.directory, "larder put --adopt"))
     }
-    let cache = try open { $0.setFileExtension(fileExtension) }
+    let cache = try open { configuration in
+      configuration.setFileExtension(fileExtension)
+      // The next command would not know that this one's eviction did not help, and evict again.
+      configuration.trimTarget = 1
+    }
     let (outcome, byteCount) = try store(input, data, under: key, in: cache)
     try onCache { () throws(CacheError) in try cache.close() }
     return try report(outcome, byteCount, path: cache.path(forKey: key))

@@ -105,40 +105,48 @@ extension Call {
   func clear() throws(Failure) -> ExitCode { try trim(to: .nothing) }
 
   /// Removes every entry, and shows the progress on a terminal.
-  private func removeAll(from cache: DiskCache) throws(CacheError) -> BulkRemoval {
-    guard console.showsProgress else { return try cache.removeAll() }
-    let progress = ProgressLine("removed", console)
-    defer { progress.finish() }
-    let total = try cache.nameCount(reporting: progress.update)
-    let removal = try cache.removeAllInBackground()
-    while !removal.isFinished {
-      progress.update(removal.result.removed + removal.result.failed, total)
-      CommandProcess.wait(.milliseconds(20))
+  private func removeAll() throws(Failure) -> RemovalTally {
+    let cache = try openForWriting()
+    return try onCache { () throws(CacheError) in
+      let progress = ProgressLine("removed", console)
+      defer { progress.finish() }
+      let total = console.showsProgress ? try cache.nameCount(reporting: progress.update) : 0
+      let removal = try cache.removeAllInBackground()
+      while console.showsProgress, !removal.isFinished {
+        progress.update(removal.result.removed + removal.result.failed, total)
+        CommandProcess.wait(.milliseconds(20))
+      }
+      let result = try removal.wait()
+      try cache.close()
+      return RemovalTally(result)
     }
-    return try removal.wait()
   }
 
-  /// Trims the cache, or only makes the plan of it, and shows the progress on a terminal.
-  private func trim(
-    _ cache: DiskCache, to goal: TrimGoal, isDryRun: Bool
-  ) throws(CacheError) -> RemovalTally {
-    let total = ForkSafeMutex<Int?>(nil)
-    let progress = ProgressLine("removed", console) {
-      cache.trimProgress(of: total.withLock(\.self))
-    }
+  /// Makes the plan of a trim, on a copy of the index, by a cache that only reads: the end of the
+  /// first scan of one that writes removes what has expired.
+  private func preview(_ goal: TrimGoal) throws(Failure) -> RemovalTally {
+    let cache = try openForReading()
+    let progress = ProgressLine("removed", console) { cache.trimProgress(of: nil) }
     defer { progress.finish() }
-    // The preview makes the same plan on a copy of the index, so both report the same.
-    if isDryRun {
+    return try onCache { () throws(CacheError) in
       let (removal, names) = try cache.preview(goal)
+      try cache.close()
       var tally = RemovalTally(removal, isDryRun: true)
       if arguments.has(.listsNames) { tally.names = names.map(\.description) }
       return tally
     }
-    if console.showsProgress {
-      let removed = try cache.preview(goal).removal.removed
-      total.withLock { $0 = removed }
+  }
+
+  /// Removes what the plan of a trim counts, and shows the progress on a terminal.
+  private func remove(to goal: TrimGoal, planned count: Int) throws(Failure) -> RemovalTally {
+    let cache = try openForWriting()
+    return try onCache { () throws(CacheError) in
+      let progress = ProgressLine("removed", console) { cache.trimProgress(of: count) }
+      defer { progress.finish() }
+      let removal = try cache.trim(to: goal)
+      try cache.close()
+      return RemovalTally(removal)
     }
-    return RemovalTally(try goal == .nothing ? cache.removeAll() : cache.trim(to: goal))
   }
 
   /// Removes expired entries, and then the least recently used or valuable, down to a limit.
@@ -152,19 +160,16 @@ extension Call {
   /// Trims the cache to a goal. In a dry run it only reports what would be removed.
   private func trim(to goal: TrimGoal) throws(Failure) -> ExitCode {
     let isDryRun = arguments.has(.dryRun)
-    if goal != .nothing { try requireRemovable() }
-    var cache = try openForWriting()
+    try requireRemovable()
     if isDryRun {
-      // What refuses the removal refuses its dry run, which then only reads.
+      // What refuses the removal refuses its dry run.
+      let cache = try openForWriting()
       try onCache { () throws(CacheError) in try cache.close() }
-      cache = try openForReading()
     }
-    let tally = try onCache { () throws(CacheError) in
-      let tally =
-        try goal == .nothing && !isDryRun
-        ? RemovalTally(removeAll(from: cache)) : trim(cache, to: goal, isDryRun: isDryRun)
-      try cache.close()
-      return tally
+    var tally = RemovalTally()
+    if isDryRun || console.showsProgress && goal != .nothing { tally = try preview(goal) }
+    if !isDryRun {
+      tally = try goal == .nothing ? removeAll() : remove(to: goal, planned: tally.removed)
     }
     if isJSON {
       try console.print(tally.json())

@@ -179,5 +179,10 @@ struct `Looking closer` {
     let missing = try scene.run("diff", "c", "d")
     #expect(missing.status == 3 && missing.talk.contains("'d' does not exist"))
     #expect(try scene.run("diff", "c").talk.contains("DIR2 is missing"))
+    _ = try scene.run("record", "f", "k", input: Data("v".utf8))
+    for line in [["diff", "f", "c"], ["diff", "c", "f"]] {
+      let refused = try scene.run(line)
+      #expect(refused.status == 2 && refused.talk.contains("'f' is a fixture"))
+    }
   }
 }

@@ -52,6 +52,17 @@ struct `Removing many` {
     #expect(again.status == 0 && again.text == "removed 0 entries, 0 B\n")
   }
 
+  @Test(
+    arguments: [
+      (["expire"], 2), (["trim", "--to", "35"], 7), (["clear", "--force"], 10),
+    ] as [([String], Int)])
+  func `a removal counts on a terminal what it has removed`(line: [String], count: Int) throws {
+    try fill()
+    let outcome = try scene.runOnTerminal([line[0], "c"] + line.dropFirst())
+    #expect(outcome.lines.last == "removed \(count) entries, \(count)0 B")
+    #expect(try keys.count == 10 - count)
+  }
+
   @Test func `a dry run changes nothing at all`() throws {
     try fill()
     let state = "stat -c '%n %x %y %z' c c/*"
@@ -78,7 +89,11 @@ struct `Removing many` {
     #expect(try scene.names(in: "c") == ["900150983cd24fb0d6963f7d28e17f72", "readme"])
   }
 
-  @Test(arguments: [["expire", "c"], ["trim", "c", "--to", "1"], ["verify", "c", "--repair"]])
+  @Test(
+    arguments: [
+      ["expire", "c"], ["trim", "c", "--to", "1"], ["clear", "c", "--force"],
+      ["verify", "c", "--repair"],
+    ])
   func `another program's files that are named by an MD5 are no cache`(line: [String]) throws {
     _ = try scene.shell("mkdir c; echo > c/900150983cd24fb0d6963f7d28e17f72.png")
     let refused = try scene.run(line)
@@ -88,13 +103,22 @@ struct `Removing many` {
     #expect(try scene.run(line).status != 3)
   }
 
-  @Test(arguments: [["expire", "f"], ["trim", "f", "--age", "1s"], ["verify", "f", "--repair"]])
+  @Test(
+    arguments: [
+      ["expire", "f"], ["trim", "f", "--age", "1s"], ["clear", "f", "--force"],
+      ["verify", "f", "--repair"],
+    ])
   func `a fixture keeps what its checkout made look expired`(line: [String]) throws {
     _ = try scene.run("record", "f", "abc", input: Data("hello".utf8))
     _ = try scene.shell("touch f/*")
     let names = try scene.names(in: "f")
     let refused = try scene.run(line)
     #expect(refused.status == 2 && refused.talk.contains("fixture"))
+    #expect(try scene.names(in: "f") == names)
+    // A merge leaves such a line.
+    _ = try scene.shell("echo '<<<<<<< ours' >> f/manifest")
+    let damaged = try scene.run(line)
+    #expect(damaged.status == 2 && damaged.talk.contains("line 2 is not the line of an entry"))
     #expect(try scene.names(in: "f") == names)
   }
 }
