@@ -146,7 +146,7 @@ struct Exchange: Sendable {
       var answer = new.response(to: request, body, at: cache.now)
       // What is not stored, because it is for this client alone, goes to this client.
       let own = response.fields.removing(new.fields.map(\.name) + Response.ofBody)
-      if isKept { answer.fields = answer.fields.adding(own) }
+      if new !== old { answer.fields = answer.fields.adding(own) }
       return said("fwd=\(reason.rawValue); fwd-status=304\(isKept ? "; stored" : "")", answer)
     case .store, .pass(keepsPrevious: false): if !isAlone { await publish(nil) }
     case .pass: break

@@ -14,7 +14,9 @@ extension HTTPCache {
     private init(all: [Field]) { self.all = all }
 
     /// Creates fields from names and values.
-    public init(_ pairs: [(String, String)]) { all = pairs.map { Field(name: $0, value: $1) } }
+    public init(_ pairs: [(String, String)]) {
+      all = pairs.map { Field(name: $0, value: String(Substring($1).trimmed)) }
+    }
 
     /// Creates fields from names and values, which may repeat a name.
     public init(dictionaryLiteral pairs: (String, String)...) { self.init(pairs) }

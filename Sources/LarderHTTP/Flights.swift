@@ -25,6 +25,8 @@ actor Flights {
     var isWanted = true { didSet { isShared = false } }
     /// For whom the response is, as far as is known.
     var variant: Variant
+    /// Whether its response has come and is being stored.
+    var isStoring = false
     var waiters: [UInt64: (request: Request, continuation: CheckedContinuation<Turn, Never>)] = [:]
     /// Ends the wait of all when the limit is reached.
     var timer: Task<Void, any Error>?
@@ -102,9 +104,13 @@ actor Flights {
     lone[own.key] = variant == nil ? .now + .seconds(120) : nil
     if lone.count > 1000 { lone[lone.min { $0.value < $1.value }?.key ?? ""] = nil }
     guard let variant else { return false }
-    let others = ids[own.key]?.filter { $0 != flight && flights[$0]?.isShared == true } ?? []
-    let mayStore = own.isWanted && !others.contains { flights[$0]?.variant == variant }
-    if mayStore { flights[flight]?.variant = variant }
+    let others = ids[own.key]?.compactMap { $0 == flight ? nil : flights[$0] } ?? []
+    let isStored = others.contains { $0.isStoring && $0.isShared && $0.variant == variant }
+    let mayStore = own.isWanted && !isStored
+    if mayStore {
+      flights[flight]?.variant = variant
+      flights[flight]?.isStoring = true
+    }
     release(flight, .looks(mayWait: true)) { !mayStore || !variant.fits($1) }
     return mayStore
   }

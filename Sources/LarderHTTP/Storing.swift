@@ -52,10 +52,14 @@ extension Exchange {
         // An invalidation after this look comes in its turn, and removes the response.
         guard await cache.flights.isWanted(flight) else { return rest }
         let expiry = cache.expiry(of: stored, policy)
-        let place = try await place(for: stored, expiry)
+        guard let place = try await place(for: stored, expiry) else { return rest }
         let old = try await cache.entries.value(forKey: place) ?? usable?.stored
-        // What was asked for later has come before.
-        if let old, old.sent > stored.sent, old.received <= cache.now { return rest }
+        // What was asked for later has come before, or what was validated has been replaced.
+        if let old, old.received <= cache.now,
+          old.sent > stored.sent || rest == nil && old.content != stored.content
+        {
+          return rest
+        }
         try await cache.store(stored, place, expiry)
         guard old?.content == stored.content, let key = stored.bodyKey else { return old }
         try await cache.entries.touch(forKey: key, expiration: .date(expiry), allowingExpired: true)
@@ -67,11 +71,17 @@ extension Exchange {
     return isDone
   }
 
-  /// Returns the key for a response. If it varies, stores the marker before, for as long as any.
-  private func place(for stored: Stored, _ expiry: Timestamp) async throws(CacheError) -> CacheKey {
+  /// Returns the key for a response. If it varies, stores the marker before, for as long as any;
+  /// returns nil if what does not vary was asked for later.
+  private func place(
+    for stored: Stored, _ expiry: Timestamp
+  ) async throws(CacheError) -> CacheKey? {
     let place = CacheKey(key)
     guard !stored.variant.lines.isEmpty else { return place }
     let current = try await cache.entries.read(forKey: place)
+    if let old = current?.value, !old.isMarker, old.sent > stored.sent, old.received <= cache.now {
+      return nil
+    }
     let marker = stored.marker(besides: current?.value)
     let isKept = current?.value === marker && current?.expiry ?? expiry >= expiry
     if !isKept { try await cache.store(marker, place, expiry) }

@@ -489,6 +489,29 @@ struct `Requests at once` {
     #expect(await scene.cache.flights.count == 0)
   }
 
+  @Test(.watched, arguments: [Duration.zero, .milliseconds(1)])
+  func `what others ask for meanwhile does not keep a response from being stored`(
+    limit: Duration
+  ) async throws {
+    let scene = try scene(limit)
+    let reply: @Sendable (HTTPCache.Request) -> HTTPCache.Response = { _ in
+      .init(status: 200, fields: fresh, body: .init([65]))
+    }
+    let (slow, later) = (SlowOrigin(reply), SlowOrigin(reply))
+    let request = HTTPCache.Request(authority: "example.org", target: "/a")
+    // The last of them is shared, and has no answer yet.
+    let tasks = [slow, slow, later].map { origin in
+      Task { try await scene.cache.respond(to: request, forwarding: origin.answer).status }
+    }
+    try await reaching("all at the origins") { slow.count == 2 && later.count == 1 }
+    slow.open()
+    for task in tasks.prefix(2) { #expect(try await task.value == 200) }
+    let third = try await scene.get()
+    #expect(third.status == 200 && scene.requests.isEmpty)
+    later.open()
+    #expect(try await tasks[2].value == 200)
+  }
+
   @Test(.watched) func `a client that stops reading lets the others go`() async throws {
     let scene = try scene()
     let origin = SlowOrigin { _ in
