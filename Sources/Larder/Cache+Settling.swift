@@ -109,9 +109,16 @@ extension Cache {
         isKept: !request.options.isDiskOnly)
       return
     }
-    let (byteCount, subject) = (try coder.bytes(of: value).count, disk.subject(request.key))
+    let (subject, isReadOnly) = (disk.subject(request.key), disk.engine.isReadOnly)
+    var byteCount = 0
+    do throws(CacheError) {
+      byteCount = try coder.bytes(of: value).count
+    } catch {
+      if !isReadOnly { try discard(request.key, flight) }
+      throw error
+    }
     let expiry = (expiration ?? disk.configuration.expiration).expiry(at: disk.engine.now)
-    let keep = {
+    let keep = { [byteCount] in
       self.keep(value, subject, byteCount: byteCount, until: expiry, isAlone: true) {
         self.flights.isWanted(flight) && !self.disk.engine.hasLateChanges(of: subject.name)
       }
@@ -121,7 +128,7 @@ extension Cache {
     if disk.followsNeighbours { disk.engine.startWatching() }
     // The events of stores by this process, of which those of the removal would else be a part.
     _ = disk.engine.catchUp()
-    if disk.engine.isReadOnly { return keep() }
+    if isReadOnly { return keep() }
     try discard(request.key, flight, then: keep)
   }
 

@@ -34,8 +34,7 @@ extension DiskCache {
     let extending = staleness > .zero ? .off : extending ?? configuration.extending
     do throws(CacheError) {
       while true {
-        // A change of the name from here on moves the generation, and nothing keeps what this read
-        // finds.
+        // A change of the name from here on moves the generation: nothing keeps what is read here.
         let generation = engine.generations.snapshot(of: subject.name)
         var isHidden = false
         // A value that waits to be written answers before the file, which is older.
@@ -199,8 +198,7 @@ public struct EntryFile: ~Copyable, Sendable {
     try checkWhole(try attempt("read", at: nil, file.read(into: &span)) == span.byteCount)
   }
 
-  /// Reads on into the whole length of an array, and returns the number of bytes read; 0 at the
-  /// end.
+  /// Reads on into all of an array, and returns the number of bytes read; 0 at the end.
   ///
   /// - Throws: `CacheError`: `.io` and other errors of reading.
   /// - Complexity: O(bytes).

@@ -180,7 +180,7 @@ extension DiskCache {
     case none
   }
 
-  /// An order in which entries are evicted, after the expired ones and those over the age limit.
+  /// An order in which entries are evicted, after the expired ones.
   public enum EvictionOrder: Sendable, Hashable {
     /// The entry that was used the longest ago goes first.
     case leastRecentlyUsed
@@ -241,8 +241,7 @@ extension DiskCache {
 extension DiskCache.Configuration {
   /// Traps with a message on settings that make no sense.
   ///
-  /// Such settings are a programming error and not bad input, because no user of a program types
-  /// them.
+  /// Such settings are a programming error and not bad input: no user of a program types them.
   func checkPreconditions() {
     precondition(sizeLimit.map { $0 >= 0 } ?? true, "sizeLimit is negative")
     precondition(countLimit.map { $0 >= 0 } ?? true, "countLimit is negative")

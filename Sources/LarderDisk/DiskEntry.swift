@@ -11,8 +11,7 @@ public struct DiskEntry: Sendable, Hashable {
   /// A text to show to people where the file does not record the key but the end of it: `…` and
   /// that end, escaped. Nil if the key is known, or nothing of it.
   ///
-  /// Never a key: many keys can have one end, and any program that may write to the file can change
-  /// it.
+  /// Never a key: many keys can have one end, and a program that may write can change it.
   public package(set) var keyHint: String?
   /// The bytes of the value.
   public let byteCount: Int
@@ -20,8 +19,7 @@ public struct DiskEntry: Sendable, Hashable {
   public let allocatedByteCount: Int
   /// The last access on disk.
   public package(set) var lastAccess: Timestamp
-  /// The expiry, nil for never: that on disk, or a later one to which a use by this process moves
-  /// it.
+  /// The expiry, nil for never: that on disk, or a later one to which a use here moves it.
   public package(set) var expiry: Timestamp?
   /// The expiration that the value was given, which an extending access starts again: a number of
   /// seconds, never, or a date; nil if the file does not record it.

@@ -32,8 +32,8 @@ public struct DiskStatistics: Sendable, Hashable {
   /// The time that removing the files of evicted and expired entries took, in the threads of stores
   /// and in the background.
   public internal(set) var evictionTime = Duration.zero
-  /// How long ago the entry was used that was evicted last, for a limit or a trim; nil before. What
-  /// is not used for so long is evicted before it is used again.
+  /// How long ago the entry was used that was evicted last, for a limit or a trim; nil before. By
+  /// use, what is not used for so long is evicted before it is used again.
   public internal(set) var evictionAge: Duration?
   /// The misses that would have been hits with twice the size and count limits. Each entry that
   /// this process has evicted counts once until it is stored again; an estimate beyond thousands.
@@ -42,8 +42,7 @@ public struct DiskStatistics: Sendable, Hashable {
   public internal(set) var moreHitsAtFourfoldLimit = 0
   /// The order in which limits evict now, which is that of use where the configured one cannot be.
   public internal(set) var evictionOrder = DiskCache.EvictionOrder.leastRecentlyUsed
-  /// Asynchronous reads of values that needed no other thread, because nothing had to wait for the
-  /// disk.
+  /// Asynchronous reads of values that needed no other thread: nothing had to wait for the disk.
   public internal(set) var promptReads = 0
   /// Asynchronous reads of values that tried so in vain, and that one of the cache's threads made.
   public internal(set) var switchedReads = 0
@@ -56,8 +55,7 @@ public struct DiskStatistics: Sendable, Hashable {
   public internal(set) var scan = ScanProgress.notStarted
   /// Things in the directory that are not the cache's, as of the last scan.
   public internal(set) var foreignCount = 0
-  /// Whether other users own or can write to the directory, so that files that they plant would be
-  /// served.
+  /// Whether other users own it or can write to it: files that they plant would be served.
   public internal(set) var isDirectoryUnsafe = false
 
   // Counted apart until a caller asks, because an engine often counts little else, and counting in

@@ -168,6 +168,12 @@ struct UseLog: Sendable {
     return lastAccess.adding(.nanoseconds(1))...lastBeforeStep
   }
 
+  /// Returns these uses, and what that clock would show at a time.
+  func clockBeforeStep(at now: Timestamp) -> (uses: ClosedRange<Timestamp>, now: Timestamp)? {
+    let step = Duration.nanoseconds(lastBeforeStep.nanoseconds(since: lastStep))
+    return usesBeforeStep(by: now).map { ($0, now.adding(step)) }
+  }
+
   /// Notes a use by another process, or by an engine that had the directory before, so that later
   /// uses here count as later even if the clock stands still.
   mutating func advance(to time: Timestamp) { lastAccess = max(lastAccess, time) }

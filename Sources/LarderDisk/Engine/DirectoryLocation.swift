@@ -2,8 +2,7 @@ package import LarderBasics
 package import LarderSystem
 import Synchronization
 
-/// The location of a cache: the open directory, and the parent directory in which it can be made
-/// again.
+/// The location of a cache: the open directory, and the parent in which it can be made again.
 package final class DirectoryLocation: Sendable {
   /// The path of the directory. Links were resolved once, at opening. If the path was longer then
   /// than the system takes, it is as the caller gave it.
@@ -43,8 +42,7 @@ package final class DirectoryLocation: Sendable {
   /// Whether other machines may share the directory that is held now.
   var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
 
-  /// Opens a cache's directory. If the configuration allows it, makes a missing directory and marks
-  /// it as a cache.
+  /// Opens a cache's directory; if the configuration allows it, makes and marks a missing one.
   ///
   /// - Throws: `CacheError`: `.unsafeDirectory`, `.directoryMissing`, `.notADirectory`,
   ///   `.permissionDenied`, or the code of another system error.

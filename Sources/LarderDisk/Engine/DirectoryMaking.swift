@@ -30,8 +30,7 @@ package enum DirectoryMaking {
       guard let parent = parentPath(of: path), parent != path else { throw .noSuchFile }
       _ = try makeDirectories(parent, permissions: 0o700, configuration)
     }
-    // Tried only once more, because a parent that is a dangling link exists, but nothing can be
-    // made in it.
+    // Tried only once more: a dangling link as parent exists, but nothing can be made in it.
     return try makeOne(path, permissions: permissions, configuration)
   }
 

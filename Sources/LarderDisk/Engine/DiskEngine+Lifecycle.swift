@@ -7,8 +7,7 @@ extension DiskEngine {
     if let errno = try location.lock() { noteUpkeepFailure(errno) }
   }
 
-  /// Revalidates the directory as the location does. If another one is held now, starts anew and
-  /// returns true.
+  /// Revalidates the directory as the location does. With another one, starts anew, returns true.
   @discardableResult
   func revalidate(isUrgent: Bool, mayMake: Bool, _ operation: String) throws(CacheError) -> Bool {
     let isReplaced = try location.revalidate(isUrgent: isUrgent, mayMake: mayMake, operation)
@@ -39,8 +38,7 @@ extension DiskEngine {
     try result.get()
   }
 
-  /// Whether a store that failed can be tried again, because its directory had gone and is there
-  /// again.
+  /// Whether a store that failed can be tried again: its directory had gone and is there again.
   ///
   /// tmpfs accepts an unnamed file in a removed directory, and reports ENOENT only when the file
   /// gets its name. Other file systems report EPERM or ENOENT at once.

@@ -23,8 +23,7 @@ package enum DiskChange: Sendable {
   case cleared
 }
 
-/// An object that holds values in memory or loads them, and is told when they no longer match the
-/// disk.
+/// An object that holds values in memory or loads them, and is told when they match no more.
 package protocol EngineObserver: AnyObject, Sendable {
   /// Tells the observer of a change.
   ///
@@ -47,8 +46,7 @@ package protocol EngineObserver: AnyObject, Sendable {
 package final class EngineObservers: Sendable {
   private struct Observer: Sendable {
     let identity: ObjectIdentifier
-    // Weak, because the memory tier holds the engine. An observer that is being freed needs no
-    // call.
+    // Weak, because the memory tier holds the engine. One that is being freed needs no call.
     weak var object: (any EngineObserver)?
   }
 

@@ -73,8 +73,7 @@ struct EngineState: Sendable {
 
   /// Forgets everything that was known of the directory, because another is held now.
   ///
-  /// - Returns: What was known, which the caller releases outside of the lock, because that takes
-  ///   long.
+  /// - Returns: What was known, which takes long to release: outside of the lock.
   mutating func forgetDirectory() -> Catalog {
     let old = catalog
     evictions.purge = nil

@@ -57,8 +57,7 @@ struct NameLocks: Sendable {
   /// Marks all held names, because any of them may have an event that was lost.
   mutating func markHeld() { marked.formUnion(held) }
 
-  /// Takes the mark of a name away, and the caller follows the events; returns false if there is
-  /// none.
+  /// Takes the mark of a name away, and the caller follows the events; false if there is none.
   mutating func takeMark(of name: EntryName) -> Bool {
     !marked.isEmpty && marked.remove(name) != nil
   }

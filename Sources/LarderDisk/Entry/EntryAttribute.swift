@@ -23,8 +23,7 @@ package struct EntryAttribute: Sendable, Equatable {
   /// The outcome of reading an attribute.
   package enum Reading: Sendable, Equatable {
     case attribute(EntryAttribute)
-    /// The attribute of another version of the format. The file is neither judged nor removed for
-    /// it.
+    /// The attribute of another version of the format, by which no file is judged or removed.
     case otherVersion
     /// A text that this format does not know. Where the content is checked, this is damage.
     case malformed
@@ -98,8 +97,7 @@ package struct EntryAttribute: Sendable, Equatable {
   static func read(_ bytes: Span<UInt8>) -> Reading {
     var start = 0
     guard let version = field(of: bytes, from: &start, upTo: 20) else { return .malformed }
-    // "01" and "12" are other versions and not damage, because a file of a later program must not
-    // be removed.
+    // "01" and "12" are other versions, not damage: a later program's file must not be removed.
     guard version.count == 1, bytes[version.lowerBound] == Self.version else {
       return version.isEmpty || version.contains { !bytes[$0].isDigit }
         ? .malformed : .otherVersion

@@ -48,8 +48,7 @@ extension DiskEngine {
     return carryOnPurge { $0.beginPurge(configuration, sparing: name, missing: missing) }
   }
 
-  /// Has a thread carry on a purge that no thread carries on, after a step in the same hold of the
-  /// lock.
+  /// Has a thread carry on a purge that none carries on, after a step in one hold of the lock.
   @discardableResult
   func carryOnPurge(after step: (inout EngineState) -> Bool = { _ in false }) -> Bool {
     let (result, carriesOn) = withState { (step(&$0), $0.evictions.claimPurge()) }
@@ -114,8 +113,7 @@ extension DiskEngine {
     return (run.result, isClosed: step == .closed)
   }
 
-  /// Settles the last attempt and chooses the next victim, unless that was the last, in one hold of
-  /// the lock.
+  /// Settles the last attempt and chooses the next victim, if any, in one hold of the lock.
   @discardableResult
   private func choose(
     _ run: inout EvictionRun, after attempt: inout Attempt?, isLast: Bool = false
@@ -252,6 +250,7 @@ extension EngineState {
       run.freed = purge.freed
     }
     run.plan.outdatedAhead = catalog.uses.usesBeforeStep(by: run.plan.outdatedAccess)
+    run.plan.before = catalog.uses.clockBeforeStep(at: run.plan.now)
     guard let victim = run.takeNext(from: &catalog.index, held: locks.held) else {
       // A victim of another thread may come back, so the purge does not end before it is gone.
       let isBlocked = run.isBlocked || run.isPurge && !evictions.names.isEmpty
@@ -267,8 +266,7 @@ extension EngineState {
     return .remove(victim, epoch)
   }
 
-  /// Takes over the outcome for a victim, which was chosen at an epoch. The caller still holds the
-  /// name.
+  /// Takes over the outcome for a victim, chosen at an epoch. The caller still holds the name.
   mutating func settle(
     evicted victim: Victim, since epoch: NameLocks.Epoch, _ outcome: RemovalOutcome,
     at now: Timestamp

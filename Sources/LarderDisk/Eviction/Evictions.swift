@@ -15,8 +15,7 @@ struct Evictions: Sendable {
   /// The bytes that may be stored before this process looks for stores of its neighbours.
   private var allowance: UInt64 = 0
 
-  /// Whether the caller has to ask a thread to carry the purge on, which counts as asked from then
-  /// on.
+  /// Whether the caller has to ask a thread to carry the purge on; it counts as asked from now on.
   mutating func claimPurge() -> Bool {
     defer { purge?.isCarriedOn = true }
     return hasUnclaimedPurge
@@ -72,8 +71,7 @@ struct Purge: Sendable {
   var isCarriedOn = false
 }
 
-/// The evictions of one thread, entry by entry by a plan: it chooses each, and adds up what was
-/// removed.
+/// The evictions of one thread by a plan: it chooses each entry, and adds up what was removed.
 struct EvictionRun: Sendable {
   var plan: TrimPlan
   /// Whether the goals are those that the purge which is going on has at each choice. If there is
@@ -107,7 +105,10 @@ struct EvictionRun: Sendable {
   /// - Complexity: O(log n).
   mutating func takeNext(from index: inout EntryIndex, held: [EntryName] = []) -> Victim? {
     isBlocked = false
-    guard changedInRow < 2 * Self.mostChanged else { return nil }
+    // The thread of a store leaves what another process has used to the purge.
+    let isOfStore = !isPurge && plan.protected != nil
+    let most = isOfStore ? Self.mostChanged : max(Self.mostChanged, index.totals.count)
+    guard changedInRow < 2 * most else { return nil }
     func mayGo(_ name: EntryName) -> Bool {
       if name == plan.protected || changed.count(where: { $0 == name }) > 1 { return false }
       if held.contains(name) { isBlocked = true }
@@ -122,16 +123,15 @@ struct EvictionRun: Sendable {
     {
       return Victim(entry: entry, cause: .expired)
     }
-    let goesByValue = isByValue && index.measure != nil
-    // What is too old goes in any case, so that the rest may not have to.
-    if goesByValue, plan.outdatedAccess != nil,
-      let entry = index.takeFirst(where: mayGo, if: plan.isOutdated)
-    {
-      return Victim(entry: entry, cause: plan.cause)
-    }
-    let (now, countsSize) = (plan.now, plan.mustFree(totals, freed))
-    let entry = index.takeFirst(where: mayGo, if: { !isFulfilled($0) }) {
-      goesByValue ? UseOrder.priority($0, $1, at: now, countsSize: countsSize) : 0
+    let isInClasses = index.measure != nil
+    let countsSize = isByValue && plan.mustFree(totals, freed)
+    let entry = index.takeFirst(where: mayGo, if: { !isFulfilled($0) }) { [plan, isByValue] in
+      guard isInClasses else { return 0 }
+      let use = $1.timestamp
+      // What is too old goes in any case, so that the rest may not have to.
+      if isByValue, plan.outdatedAccess != nil, plan.isOutdated(use) { return .infinity }
+      let now = plan.before.flatMap { $0.uses.contains(use) ? $0.now : nil } ?? plan.now
+      return UseOrder.priority(isByValue ? $0 : 0, $1, at: now, countsSize: countsSize)
     }
     return entry.map { Victim(entry: $0, cause: plan.cause) }
   }
@@ -203,6 +203,8 @@ package struct TrimPlan: Sendable {
   var outdatedAccess: Timestamp?
   /// Later last accesses with which it must go too, because the clock was set back since.
   var outdatedAhead: ClosedRange<Timestamp>?
+  /// The uses before the clock was set back, and the time of the decision by that clock.
+  var before: (uses: ClosedRange<Timestamp>, now: Timestamp)?
   /// The last use before a caller's trim began. An entry that is used or stored later stays.
   var lastUse: Timestamp?
   /// The bytes on disk that must become free, those of the expired entries included.

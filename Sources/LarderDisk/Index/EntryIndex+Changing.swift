@@ -44,8 +44,7 @@ extension EntryIndex {
     return isReplacing
   }
 
-  /// Notes the last access of a slot's entry: a use just now, or what another process left on the
-  /// disk.
+  /// Notes the last access of a slot's entry: a use just now, or another process's on the disk.
   ///
   /// - Complexity: O(1), and O(log n) for one that does not go to the end.
   package mutating func use(

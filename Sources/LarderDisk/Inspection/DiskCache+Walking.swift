@@ -103,8 +103,7 @@ public struct DirectorySurvey: Sendable, Hashable {
   public internal(set) var allocatedByteCount = 0
   /// The number of expired entries.
   public internal(set) var expiredCount = 0
-  /// The number of things that are not the cache's: other names, directories, links, other people's
-  /// files.
+  /// The number of things that are not the cache's: other names or owners, directories, links.
   public package(set) var foreignCount = 0
   /// The number of writes in progress or left behind by a crash.
   public package(set) var temporaryCount = 0

@@ -66,7 +66,8 @@ final class LoadTurn: Sendable {
   private func end(in engine: DiskEngine, isCancelled: Bool) {
     guard !engine.isForked, !isOver.exchange(true, ordering: .relaxed) else { return }
     let unlock: Job = { self.unlock(in: engine, isCancelled: isCancelled) }
-    if engine.isOnNetwork { engine.runAside(unlock) } else { unlock() }
+    // A cancellation waits for nothing. Else the kernel knows the name, and waits for no device.
+    if isCancelled || engine.isOnNetwork { engine.runAside(unlock) } else { unlock() }
   }
 
   private func unlock(in engine: DiskEngine, isCancelled: Bool) {
@@ -154,15 +155,21 @@ struct TurnTable<Waiter: Sendable>: Sendable {
     return answer == .alone ? wake(byte) : []
   }
 
-  /// Whether a load may wait for the turn of another. All that ask within twice the longest wait
-  /// have one bound, so that callers that give up early do not wait for ever for one that hangs.
+  /// Whether a load may wait for the turn of another. All that ask have one bound, until for the
+  /// longest wait none has asked, so that callers do not wait again and again for one that hangs.
   mutating func mayWait(
     for byte: UInt64, _ isPolled: Bool, _ now: MonotonicTime, atMost longest: Duration
   ) -> Bool {
-    if let end = overtaken[byte], now < end { return false }
+    if let end = overtaken[byte], now < end {
+      overtaken[byte] = now.advanced(by: longest)
+      return false
+    }
     if isPolled && waiting.count >= Self.limit / 2 { return false }
     trim(at: now)
-    if let bound = bounds[byte], now < bound.advanced(by: longest) { return now < bound }
+    if let bound = bounds[byte], now < bound.advanced(by: longest) {
+      bounds[byte] = max(bound, now)
+      return now < bound
+    }
     bounds[byte] = now.advanced(by: longest)
     return true
   }

@@ -30,6 +30,7 @@ extension DiskCache {
     guard mayBePrompt(handle), engine.configuration.recencyGranularity > .zero else {
       return switched()
     }
+    if engine.missesByIndex(subject.name, generation) { return missed() }
     let context = ReadContext(
       generation: generation, extending: extending ?? configuration.extending, now: engine.now,
       staleness: .zero)
@@ -44,8 +45,7 @@ extension DiskCache {
       if !mayHaveNewer(subject, generation),
         engine.missesKnownAbsent(subject.name, generation, hasLooked: true)
       {
-        engine.promptReads.wrappingAdd(1, ordering: .relaxed)
-        return .some(nil)
+        return missed()
       }
     } catch {
       // As where one of the cache's threads has to look.
@@ -90,7 +90,7 @@ extension DiskCache {
     guard mayBePrompt(handle) else { return nil }
     do throws(Errno) {
       let file = try handle.openPromptly(subject.name.fileName, forStatusOnly: true)
-      let isThere = isVerified(file, subject, context)
+      let isThere = try isVerified(file, subject, context)
       if !isThere || !engine.generations.isCurrent(context.generation) {
         file.closeAside(on: engine.threads)
       }
@@ -103,16 +103,12 @@ extension DiskCache {
   /// Whether a file is known to be good and has not expired.
   private func isVerified(
     _ file: borrowing FileDescriptor, _ subject: Subject, _ context: ReadContext
-  ) -> Bool {
-    do throws(Errno) {
-      let status = try file.status()
-      let known = engine.countIfVerified(subject, status, context, mayCount: false)
-      let reason = engine.reader.trust.missReason(
-        for: status, pending: known.pendingExpiry, now: context.now)
-      return known.check != nil && reason == nil
-    } catch {
-      return false
-    }
+  ) throws(Errno) -> Bool {
+    let status = try file.status()
+    let known = engine.countIfVerified(subject, status, context, mayCount: false)
+    let reason = engine.reader.trust.missReason(
+      for: status, pending: known.pendingExpiry, now: context.now)
+    return known.check != nil && reason == nil
   }
 
   private func mayHaveNewer(_ subject: Subject, _ generation: EntryGenerations.Snapshot?) -> Bool {
@@ -130,6 +126,11 @@ extension DiskCache {
   private func mayBePrompt(_ handle: DirectoryHandle) -> Bool {
     handle.isPrompt && !engine.location.mustCheck && !engine.finds { _ in true }
       && behind?.mayHoldValues != true
+  }
+
+  private func missed() -> FoundValue?? {
+    engine.promptReads.wrappingAdd(1, ordering: .relaxed)
+    return .some(nil)
   }
 
   private func switched() -> FoundValue?? {

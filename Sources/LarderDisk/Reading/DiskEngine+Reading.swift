@@ -61,13 +61,15 @@ extension DiskEngine {
   ) throws(CacheError) -> EntryReader.Opening? {
     // Once a second another directory at the path is followed.
     followReplacement()
-    // Not while the name is being changed: a read may have found a new file that the index lacks.
-    if configuration.mode == .exclusive, generation != nil,
-      missesKnownAbsent(subject.name, generation)
-    {
-      return nil
-    }
+    if missesByIndex(subject.name, generation) { return nil }
     return try openFile(of: subject.name)
+  }
+
+  /// Counts a miss and returns true if no look at the directory is needed for it.
+  @inline(__always)
+  func missesByIndex(_ name: EntryName, _ generation: EntryGenerations.Snapshot?) -> Bool {
+    // Not while the name is being changed: a read may have found a new file that the index lacks.
+    configuration.mode == .exclusive && generation != nil && missesKnownAbsent(name, generation)
   }
 
   /// Opens the file of a name, unless a removal of everything hides it.

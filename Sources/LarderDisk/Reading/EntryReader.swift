@@ -155,8 +155,7 @@ package struct EntryReader: Sendable {
       if mustCheck, try !Self.matches(file, &testimony) { return .rejected(.damaged) }
       return .accepted(testimony)
     }
-    // A sparse file can have any length, and asking for more memory than there is would end the
-    // process.
+    // A sparse file can have any length, and asking for too much memory would end the process.
     guard SystemEnvironment.mayHold(status.byteCount) else { throw .noMemory }
     let content = if let bytes { bytes } else { try file.read(upTo: Int(status.byteCount)) }
     guard content.count == Int(status.byteCount) else { return .rejected(.damaged) }

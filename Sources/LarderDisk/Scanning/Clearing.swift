@@ -30,8 +30,7 @@ struct Clearing: Sendable {
   /// The files of stores that held their names when a removal began. A walk removes them as well.
   var late: [EntryName: IndexedEntry] = [:]
 
-  /// Whether a removal may begin: none is running, or its walk goes on in the directory that is
-  /// held.
+  /// Whether a removal may begin: none is running, or its walk goes on in the held directory.
   var mayBegin: Bool { !isRunning || isWalking && hidesFiles }
 
   /// Hides everything, also what was stored since a removal that is running began.

@@ -12,8 +12,7 @@ struct ScanLog: Sendable {
   /// The number of the latest scan. It distinguishes the scan from one that was given up, whose
   /// thread may still be running.
   private(set) var number = 0
-  /// Whether something happened that the latest scan may have passed over, so that another one has
-  /// to follow.
+  /// Whether something happened that the latest scan may have passed over: another has to follow.
   var hasMissedChanges = false
   /// Whether any scan has left a file out because its status could not be read.
   var hasLeftOut = false

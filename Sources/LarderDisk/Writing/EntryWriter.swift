@@ -38,8 +38,7 @@ final class EntryWriter: Sendable {
         try StagedFile.named(in: handle, permissions: configuration.permissions)
       }
     if user == 0 && handle.owner != 0 {
-      // Root writes for the directory's owner, because that user must be able to use and remove the
-      // file.
+      // Root writes for the directory's owner: that user must be able to use and remove the file.
       try file.descriptor.setOwner(handle.owner, group: handle.group)
     }
     // open applies the umask, and files that a group shares must not depend on it.

@@ -1,8 +1,7 @@
 import LarderBasics
 import LarderSystem
 
-/// A name that this thread holds: the only way to give an entry's name to a file, or to take it
-/// away.
+/// A name that this thread holds: the only way to give it to a file, or to take it away.
 ///
 /// Meanwhile no other thread of this process changes the file; another process may.
 struct HeldName: ~Copyable {
@@ -22,8 +21,7 @@ struct HeldName: ~Copyable {
     /// access alone: a file with a use after `unusedSince`, the last that the judgement knew, is
     /// not meant. Nil if uses do not matter.
     case exactly(inode: UInt32, changeTime: Timestamp, unusedSince: Timestamp? = nil)
-    /// The file that was met, whatever stamp, link, owner or attribute another process has given it
-    /// since.
+    /// The file that was met, whatever stamp, link, owner or attribute it has been given since.
     case unwritten(IndexedEntry)
 
     static func exactly(_ status: FileStatus) -> Judged {

@@ -56,6 +56,42 @@ struct `A cache with two tiers` {
     }
   }
 
+  @Test func `a loaded value for memory that no bytes can be made of leaves no older one`()
+    async throws
+  {
+    struct Failure: Error {}
+    let coder = Coder<String>(
+      encode: { value in
+        if value == "bad" { throw Failure() }
+        return Array(value.utf8)
+      }, decode: { String(decoding: $0, as: UTF8.self) })
+    let cache = try Cache(directory: directory.path + "/cache", coder: coder)
+    try cache.storeNow("old", forKey: "key")
+    let options: LoadOptions = [.memoryOnly, .reload]
+    #expect(try await cache.value(forKey: "key", options: options) { "bad" } == "bad")
+    #expect(try await cache.value(forKey: "key") == nil)
+    #expect(cache.statistics.loads.unstored == 1)
+    try await cache.close()
+  }
+
+  @Test func `the key of a value that has expired is known as long as that is in memory`() throws {
+    let cache = try open()
+    let subject = cache.disk.subject("first")
+    let expiry = clock.now.adding(seconds: 10)
+    cache.keep("old", subject, byteCount: 1, until: expiry, isAlone: true) { true }
+    clock.advance(by: .seconds(20))
+    #expect(cache.disk.engine.now >= expiry)
+    // So many that what has left memory is forgotten in each part of the keys.
+    for number in 0..<20_000 {
+      let subject = cache.disk.subject(CacheKey("\(number)"))
+      cache.keep("new", subject, byteCount: 1, until: .never, isAlone: true) { true }
+    }
+    // A clock that is set back makes it valid again.
+    clock.advance(by: .seconds(-20))
+    #expect(cache.memory.value(forKey: subject.key) == "old")
+    #expect(cache.keptKeys.key(of: subject.name) == subject.key)
+  }
+
   @Test func `a removal returns a value that was in memory alone, once`() async throws {
     let cache = try open()
     for isAsynchronous in [false, true] {

@@ -96,6 +96,22 @@ extension `A read without a switch of threads` {
     #expect(try await !disk.contains("other"))
   }
 
+  @Test func `is a miss by the index where the directory is held for this cache alone`()
+    async throws
+  {
+    let scene = try DiskScene()
+    let disk = try scene.open {
+      PromptGround.showDisk(&$0)
+      $0.mode = .exclusive
+    }
+    #expect(try await disk.count() == 0)
+    let miss = try await reads(disk) {
+      let value = try await disk.value(forKey: "never asked for")
+      #expect(value == nil)
+    }
+    #expect(miss == [1, 0])
+  }
+
   @Test func `moves the entry to the end of the order, and extends it`() async throws {
     for key in ["a", "b"] {
       try disk.storeNow([1], forKey: CacheKey(key), expiration: .seconds(3600))

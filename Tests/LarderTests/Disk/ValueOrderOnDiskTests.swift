@@ -57,6 +57,23 @@ struct `The least valuable on disk` {
     #expect(try known("a", open()) == 3)
   }
 
+  @Test func `what was used before the clock was set back is older than what was used since`()
+    throws
+  {
+    let cache = try open()
+    #expect(try cache.count() == 0)
+    for key in ["a", "b", "e"] {
+      try cache.store([1], forKey: CacheKey(key))
+      scene.clock.advance(by: .seconds(100))
+    }
+    scene.clock.advance(by: .seconds(-7200))
+    // In another class, by its length.
+    for key in ["c", "d"] { try cache.store([1, 2], forKey: CacheKey(key)) }
+    scene.clock.advance(by: .seconds(600))
+    #expect(try cache.trim(toCount: 3).removed == 2)
+    #expect(try ["c", "d", "e"].allSatisfy { try cache.contains(CacheKey($0)) })
+  }
+
   @Test func `a read of what the index does not know yet counts on from the stamp`() throws {
     var cache = try open { $0.recencyGranularity = .zero }
     try cache.store([1], forKey: "a")
