@@ -502,4 +502,23 @@ struct `Harm to others` {
     scene.clock.advance(by: .seconds(3600))
     #expect(scene.cache.now == scene.clock.now)
   }
+
+  @Test func `space around a value is none of it`() {
+    let fields: HTTPCache.Fields = ["Content-Length": " 6 \t", "ETag": "\"a\" "]
+    #expect(fields["content-length"] == "6" && fields["etag"] == "\"a\"")
+  }
+
+  @Test func `what a validation brings for one client comes to it, also if nothing is stored`()
+    async throws
+  {
+    let rules = "max-age=60, private=\"Set-Cookie\""
+    let scene = try Scene([
+      Reply(200, ["Cache-Control": rules, "ETag": "\"a\""]),
+      Reply(304, ["Cache-Control": rules, "ETag": "\"a\"", "Set-Cookie": "sid=1"]),
+    ])
+    _ = try await scene.get().body.text
+    scene.clock.advance(by: .seconds(61))
+    let answer = try await scene.get(["Authorization": "x"])
+    #expect(answer.status == 200 && answer.fields["set-cookie"] == "sid=1")
+  }
 }

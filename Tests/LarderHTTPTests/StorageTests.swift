@@ -512,6 +512,53 @@ struct `Requests at once` {
     #expect(try await tasks[2].value == 200)
   }
 
+  private func get(
+    _ fields: HTTPCache.Fields, _ scene: Scene, at origin: SlowOrigin
+  ) async throws -> Task<Int, any Error> {
+    let request = HTTPCache.Request(authority: "example.org", target: "/a", fields: fields)
+    let task = Task {
+      try await scene.cache.respond(to: request, forwarding: origin.answer).status
+    }
+    try await reaching("the origin") { origin.count == 1 }
+    scene.clock.advance(by: .seconds(1))
+    return task
+  }
+
+  @Test(.watched) func `an older response that varies takes no newer one's place`() async throws {
+    let scene = try Scene([Reply(200, ["Cache-Control": "public, max-age=600"])])
+    let origin = SlowOrigin { _ in
+      .init(status: 200, fields: ["Cache-Control": "public, max-age=600", "Vary": "Foo"])
+    }
+    let older = try await get(["Authorization": "x"], scene, at: origin)
+    #expect(try await scene.get().body.text == "body 1")
+    origin.open()
+    #expect(try await older.value == 200)
+    #expect(try await scene.get().body.text == "body 1")
+    #expect(scene.requests.count == 1)
+  }
+
+  @Test(.watched) func `a validation does not bring back what was replaced meanwhile`() async throws
+  {
+    let scene = try Scene([Reply(200, fresh)])
+    #expect(try await scene.get().body.text == "body 1")
+    scene.clock.advance(by: .seconds(61))
+    let replaced = SlowOrigin { _ in
+      .init(
+        status: 200, fields: ["Cache-Control": "max-age=60", "ETag": "\"b\""], body: .init([66]))
+    }
+    let validated = SlowOrigin { _ in .init(status: 304, fields: fresh) }
+    // Neither waits for the other.
+    let fields: HTTPCache.Fields = ["Range": "bytes=0-", "Cache-Control": "no-cache"]
+    let first = try await get(fields, scene, at: replaced)
+    let second = try await get(fields, scene, at: validated)
+    replaced.open()
+    _ = try await first.value
+    validated.open()
+    _ = try await second.value
+    #expect(try await scene.get().body.text == "B")
+    #expect(scene.requests.count == 1)
+  }
+
   @Test(.watched) func `a client that stops reading lets the others go`() async throws {
     let scene = try scene()
     let origin = SlowOrigin { _ in

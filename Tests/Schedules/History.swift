@@ -210,10 +210,14 @@
       }
     }
 
-    /// Returns the position of the first call that began at a time or later.
-    func firstStart(since time: Int64) -> Int {
+    /// Returns the position of the first beginning or end of a call or a load at a time or later.
+    func firstPosition(since time: Int64) -> Int {
       state.withLock { state in
-        state.calls.first { $0.startTime >= time }?.start ?? state.clock + 1
+        let positions = state.calls.flatMap { call in
+          [(call.start, call.startTime), (call.end, call.endTime)]
+            + call.loads.flatMap { [($0.start, $0.startTime), ($0.end, $0.endTime)] }
+        }
+        return positions.reduce(state.clock + 1) { $1.1 >= time ? min($0, $1.0) : $0 }
       }
     }
   }

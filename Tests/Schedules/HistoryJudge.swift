@@ -208,7 +208,7 @@
       of call: Call, _ name: Character, sees lag: Int64?, isAlone: Bool
     ) -> [Linearization.Step] {
       var start = call.start
-      if let lag, lag > 0 { start = min(start, history.firstStart(since: call.startTime - lag)) }
+      if let lag, lag > 0 { start = min(start, history.firstPosition(since: call.startTime - lag)) }
       func step(
         _ effect: Linearization.Effect, isOptional: Bool = false, end: Int? = nil
       ) -> Linearization.Step {

@@ -133,8 +133,9 @@
             case .removeAll: change.result == .done
             default: false
             }
+          // It is known for as long as a load may wait.
           return isRemoval && change.process == call.process && change.start > start
-            && change.end < call.start
+            && change.end < call.start && call.endTime - change.endTime < 30_000_000_000
         }
       }.map { "waited for a load from before its process's removal: \($0.text)" }
     }
