@@ -54,10 +54,10 @@ struct Exchange: Sendable {
     let isPart = request.fields.contains("range")
     guard request.isPlain, usable != nil || !isPart else { return try await passBy() }
     // What came stale, or must not be used without a question, answers its own request alone.
-    let rules = usable?.stored.rules(policy).directives
+    let rules = [usable?.stored.rules(policy).directives, request.control]
+    let isAsked = rules.contains { $0?.has("no-cache") == true } || request.control["max-age"] == 0
     let isOwn = usable.map { $0.stored.staleness(policy, at: $0.stored.received) >= 0 } ?? false
-    let mayShare = mayWait && !isOwn && rules?.has("no-cache") != true
-    let shares = mayShare && !isPart && !request.isPersonal
+    let shares = mayWait && !isOwn && !isAsked && !isPart && !request.isPersonal
     switch await cache.flights.join(self, shares, after: endCount) {
     case .asks(let flight): return try await ask(flight)
     case .looks(let again): (waits, mayWait) = (waits + [reason], again && waits.count < 3)

@@ -578,16 +578,17 @@ struct `Requests at once` {
     #expect(origin.count == 2)
   }
 
-  @Test(.watched) func `requests with credentials, ranges or no-store wait for nothing`()
+  @Test(.watched) func `requests with credentials, ranges, no-store or no-cache wait for nothing`()
     async throws
   {
     let scene = try scene()
     let origin = SlowOrigin { _ in .init(status: 200, fields: fresh, body: .init([65])) }
     let fields: [HTTPCache.Fields] = [
       [:], ["Authorization": "x"], ["Range": "bytes=0-"], ["Cache-Control": "no-store"],
+      ["Cache-Control": "no-cache"], ["Cache-Control": "max-age=0"],
     ]
-    let results = try await send(4, to: origin, scene, atOrigin: 4) { fields[$0] }
-    #expect(results.count == 4)
+    let results = try await send(6, to: origin, scene, atOrigin: 6) { fields[$0] }
+    #expect(results.count == 6)
   }
 
   @Test(.watched) func `no variant waits for another one whose fields are known`() async throws {

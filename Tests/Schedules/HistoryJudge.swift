@@ -154,8 +154,12 @@
       // A value that was accepted and could not be written takes the older one with it.
       let isBehind = scene.caches.contains { $0.options[.behind] != nil }
       let isLossy = !isAlone && isBehind && !scene.failures.isEmpty
+      // A file whose stamps were set to the present expires later if the clock was set back, also
+      // under another name.
+      let verbs = Set(scene.threads.flatMap(\.operations).map(\.verb))
+      let isAhead = verbs.isSuperset(of: [.stepBack, .touch, .moveOut])
       return Linearization.Losses(
-        everything: isLossy || mayLoseAll(name),
+        everything: isLossy || isAhead || mayLoseAll(name),
         values: Set(calls.filter { $0.operation.verb == .shortStore }.map(\.value)))
     }
 
