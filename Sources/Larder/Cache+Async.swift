@@ -98,8 +98,7 @@ extension Cache {
   public func values(
     forKeys keys: [some CacheKeyConvertible]
   ) async -> [Result<Value?, CacheError>] {
-    // Keys are converted here, in the caller's task, because a type of the caller need not be
-    // Sendable.
+    // Keys are converted here, in the caller's task: a type of the caller need not be Sendable.
     await disk.executor.map(keys.map(\.cacheKey), value(forKey:))
   }
 

@@ -130,7 +130,9 @@ extension Cache {
       throw error
     }
     do {
-      return try await flights.value(of: key, clock: disk.engine.configuration.clock) {
+      return try await flights.value(
+        of: key, clock: disk.engine.configuration.clock, mustLoad: options.reloads
+      ) {
         try await self.load(request, $0)
       }
     } catch {
@@ -205,11 +207,14 @@ extension Cache {
         // The flight before this one may have ended between the miss and now.
         let isValid = previous?.cached.hasExpired == false && !options.reloads
         flights.countLookAgain(isVainHit: previous != nil && !(isValid && isForCaller))
-        if isValid, let previous { return previous.cached.value }
+        if !isValid { return nil }
+        flights.find(flight)
+        return previous?.cached.value
       } else if !options.reloads {
         let value = try await value(forKey: key, options, isPastMemory: false)
         flights.countLookAgain(isVainHit: value != nil && !isForCaller)
-        if let value { return value }
+        if value != nil { flights.find(flight) }
+        return value
       }
       return nil
     } load: {
@@ -272,7 +277,6 @@ public enum Loaded<Value: Sendable>: Sendable {
   case notModified(expiration: Expiration? = nil)
   /// A value for all waiting callers that is not stored.
   ///
-  /// The previous value is removed, unless `keepsPrevious` is true: then it stays as it is, expired
-  /// or not.
+  /// The previous value is removed. If `keepsPrevious` is true, it stays as it is, expired or not.
   case notKept(Value, keepsPrevious: Bool = false)
 }

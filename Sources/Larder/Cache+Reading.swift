@@ -1,6 +1,5 @@
 extension Cache {
-  /// Returns the value stored under a key, read with the given options; nil when there is no valid
-  /// one.
+  /// Returns the value under a key, read with the given options; nil when there is no valid one.
   ///
   /// `.cacheOnly` and what concerns expired values and failures has no effect, because nothing is
   /// loaded. `.reload` reads past the memory tier.
@@ -21,8 +20,7 @@ extension Cache {
     return try valueFromDisk(key, options)
   }
 
-  /// Returns the value stored under a key, read with the given options; nil when there is no valid
-  /// one.
+  /// Returns the value under a key, read with the given options; nil when there is no valid one.
   public func value(
     forKey key: some CacheKeyConvertible, options: LoadOptions
   ) async throws(CacheError) -> Value? {

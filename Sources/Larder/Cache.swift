@@ -4,8 +4,7 @@
 @_exported public import LarderMemory
 @_exported public import LarderSystem
 
-/// A cache of values in memory and on disk: an exact LRU in front of a directory that can be read
-/// with `ls`.
+/// A cache of values in memory and on disk: an exact LRU in front of a directory to read with `ls`.
 ///
 /// ```swift
 /// let pages = try Cache(named: "pages", coder: .string)
@@ -245,8 +244,7 @@ extension CacheConfiguration {
     var configuration = MemoryCache<CacheKey, Value>.Configuration(
       costLimit: memoryCostLimit, countLimit: memoryCountLimit)
     configuration.expiration = memoryExpiration
-    // The disk decides how far a use extends the expiry. A hit in memory must not outlive the
-    // file's.
+    // The disk decides how far a use extends the expiry. No hit in memory must outlive the file's.
     configuration.extending = .off
     configuration.stripes = memoryStripes
     configuration.sweepInterval = memorySweepInterval

@@ -30,12 +30,12 @@ package final class FlightControl<Value: Sendable>: Sendable {
   /// with the last of them. A caller that came after the key was changed waits for a load that
   /// began after that.
   func value(
-    of key: CacheKey, clock: WallClock,
+    of key: CacheKey, clock: WallClock, mustLoad: Bool = false,
     _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) async throws -> Value {
     while true {
       giveUpRefresh(of: key, at: clock.now())
-      if let value = try await wait(for: key, load) { return value }
+      if let value = try await wait(for: key, mustLoad, load) { return value }
     }
   }
 
@@ -50,7 +50,8 @@ package final class FlightControl<Value: Sendable>: Sendable {
   }
 
   private func wait(
-    for key: CacheKey, _ load: @escaping @Sendable (FlightID) async throws -> Value
+    for key: CacheKey, _ mustLoad: Bool,
+    _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) async throws -> Value? {
     let id = WaiterID()
     isUsed.store(true, ordering: .sequentiallyConsistent)
@@ -63,7 +64,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
       try await withCheckedThrowingContinuation { continuation in
         // The continuation is put into the table under the lock and resumed outside of it.
         let joining = state.withLock { state in
-          let joining = state.table.join(key, id, continuation) {
+          let joining = state.table.join(key, id, continuation, mustLoad: mustLoad) {
             LoadContext.mayWait(id, for: $0)
           }
           if case .wait = joining { state.statistics.joined += 1 }
@@ -225,6 +226,9 @@ package final class FlightControl<Value: Sendable>: Sendable {
   func countLookAgain(isVainHit: Bool) {
     count { if isVainHit { $0.repeatedHits += 1 } else { $0.repeatedMisses += 1 } }
   }
+
+  /// Records that a load has found a value: no answer to a caller with `.reload`.
+  func find(_ flight: FlightID) { state.withLock { $0.table.find(flight) } }
 
   /// Whether the value of a load is still to be stored.
   func isWanted(_ flight: FlightID) -> Bool {

@@ -10,12 +10,16 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     let waiter: Waiter
     /// Whether the caller came after a change of the key: the load may have begun too early for it.
     var isLate: Bool
+    /// Whether the caller wants a value that is loaded, and none that the load has found.
+    let mustLoad: Bool
   }
 
   private struct Flight: Sendable {
     let key: CacheKey
     var waiters: [WaiterID: Waiting] = [:]
     var isSuperseded = false
+    /// Whether its look before the load has found a value.
+    var hasFound = false
     /// Whether the load refreshes a value that was served expired, and goes on without a waiting
     /// caller. False as soon as a caller waits for it.
     var isRefresh = false
@@ -67,7 +71,8 @@ struct FlightTable<Waiter: Sendable>: Sendable {
   ///
   /// - Parameter mayWait: Whether the caller, which may be a part of a load, may wait for one.
   mutating func join(
-    _ key: CacheKey, _ id: WaiterID, _ waiter: Waiter, mayWait: (FlightID) -> Bool
+    _ key: CacheKey, _ id: WaiterID, _ waiter: Waiter, mustLoad: Bool = false,
+    mayWait: (FlightID) -> Bool
   ) -> Joining {
     if cancelledEarly.remove(id) != nil { return .cancelled }
     let known = byKey[key]
@@ -76,7 +81,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     if known == nil { add(flight, key) }
     let isLate = flights[flight]?.isSuperseded == true
     flights[flight]?.isRefresh = false
-    flights[flight]?.waiters[id] = Waiting(waiter: waiter, isLate: isLate)
+    flights[flight]?.waiters[id] = Waiting(waiter: waiter, isLate: isLate, mustLoad: mustLoad)
     flightOfWaiter[id] = flight
     return known == nil ? .start(flight) : .wait
   }
@@ -147,10 +152,14 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     if byKey[ended.key] == flight { byKey[ended.key] = nil }
     for id in ended.waiters.keys { flightOfWaiter[id] = nil }
     let (late, answered) = ended.waiters.values.reduce(into: ([Waiter](), [Waiter]())) {
-      if $1.isLate { $0.0.append($1.waiter) } else { $0.1.append($1.waiter) }
+      let isLate = $1.isLate || $1.mustLoad && ended.hasFound
+      if isLate { $0.0.append($1.waiter) } else { $0.1.append($1.waiter) }
     }
     return Audience(answered: answered, late: late)
   }
+
+  /// Records that a load has found a value, and does not run its closure.
+  mutating func find(_ flight: FlightID) { flights[flight]?.hasFound = true }
 
   /// Records that a key's value was stored or removed: the running load does not store over it.
   mutating func supersede(_ key: CacheKey) {

@@ -36,16 +36,14 @@ package struct DirectoryEvent: Sendable, Equatable {
     package static let ended = Kind(rawValue: 0x8000)
     /// A flag for the request: only a directory may be watched.
     static let onlyDirectory = Kind(rawValue: 0x100_0000)
-    /// A flag for the request: files without a name, no longer or not yet, cause no event when they
-    /// are closed.
+    /// A flag for the request: files that have no name, or not yet, cause no event when closed.
     package static let exceptUnlinked = Kind(rawValue: 0x400_0000)
   }
 
   /// The watch of the event; −1 for an overflow.
   package let watch: Int32
   package let kind: Kind
-  /// The name of the event; nil for the directory itself and for a name that is longer than any of
-  /// the cache's.
+  /// The name of the event; nil for the directory itself and a name longer than any of the cache's.
   package let name: FileName?
 
   package init(watch: Int32, kind: Kind, name: FileName?) {

@@ -101,8 +101,7 @@ extension FileDescriptor {
   private static let setFlags: UInt = 0x4008_6602
   private static let noAtimeFlag: Int = 0x80
 
-  /// Keeps reads by other programs from moving the atime of files made in this directory from now
-  /// on.
+  /// Keeps reads by other programs from moving the atime of files made here from now on.
   ///
   /// Corresponds to `ioctl(FS_IOC_SETFLAGS)` with FS_NOATIME_FL, which ext4 and btrfs pass on to
   /// new files.

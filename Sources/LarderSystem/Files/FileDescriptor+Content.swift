@@ -71,8 +71,7 @@ extension FileDescriptor {
 
   /// Writes all bytes at the present offset. Corresponds to `write`, repeated after short writes.
   ///
-  /// After a failure some of the bytes may have been written, and the caller must truncate the
-  /// file.
+  /// After a failure some bytes may have been written, and the caller must truncate the file.
   package func write(_ bytes: Span<UInt8>) throws(Errno) {
     var written = 0
     while written < bytes.count {

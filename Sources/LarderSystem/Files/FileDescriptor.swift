@@ -170,7 +170,6 @@ enum OpenMode: Sendable {
   static let noAtime: Int32 = 0o1000000
   /// No access to the content. See: man 2 open, O_PATH.
   static let pathOnly: Int32 = 0o10000000
-  // O_TMPFILE contains O_DIRECTORY, so that a kernel without it fails with EISDIR instead of making
-  // a file.
+  // O_TMPFILE contains O_DIRECTORY: a kernel without it fails with EISDIR and makes no file.
   private static let temporaryFile: Int32 = 0o20000000 | O_DIRECTORY
 }

@@ -33,8 +33,7 @@ package struct FileStatus: Sendable {
   package var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
   package var isDirectory: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFDIR) }
   package var isSymbolicLink: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFLNK) }
-  // The bits as in chmod, because Glibc's and Musl's modules differ in the types of S_IWGRP and the
-  // like.
+  // The bits as in chmod, because Glibc's and Musl's modules differ in the types of S_IWGRP.
   package var isWritableByGroup: Bool { mode & 0o020 != 0 }
   package var isWritableByOthers: Bool { mode & 0o002 != 0 }
   package var permissions: UInt32 { mode & 0o7777 }

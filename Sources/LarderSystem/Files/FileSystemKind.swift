@@ -157,8 +157,7 @@ extension FileSystemKind {
     return nil
   }
 
-  /// Returns the program that the source of a mount names before a `#`, which the kernel writes as
-  /// `\043`.
+  /// Returns the program that a mount's source names before a `#`, which the kernel writes `\043`.
   private static func program(inSource source: Substring) -> Substring? {
     let text = source.replacing("\\043", with: "#")
     return text.firstIndex(of: "#").map { text[..<$0] }

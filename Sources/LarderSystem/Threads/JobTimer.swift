@@ -1,5 +1,4 @@
-/// The jobs of the process that wait for a time or for a descriptor, and the one thread that waits
-/// with them.
+/// The jobs of the process that wait for a time or a descriptor, and the one thread that waits.
 ///
 /// The thread hands each job over to the job's executor, and does nothing else. It touches no disk
 /// and runs nothing of a caller's, so no cache can hang it. It ends when no job is left.

@@ -1,8 +1,7 @@
 extension Timestamp {
   /// The point in time in UTC: `2242-03-16T12:56:32Z`, with nine decimals unless they are all 0.
   ///
-  /// Years outside of 0000 to 9999, for which RFC 3339 has no form, are written with a sign as in
-  /// ISO 8601.
+  /// Years outside of 0000 to 9999, which RFC 3339 lacks, are written with a sign as in ISO 8601.
   package var rfc3339: String {
     let fraction = nanoseconds == 0 ? "" : "." + Int64(nanoseconds).digits(9)
     return "\(dateText)T\(timeOfDayText)\(fraction)Z"

@@ -18,8 +18,7 @@ public struct Timestamp: Sendable, Hashable {
       self.nanoseconds = Int32(truncatingIfNeeded: nanoseconds)
       return
     }
-    // Swift's remainder has the sign of the dividend, but a stamp's nanoseconds count forward from
-    // its second.
+    // Swift's remainder has the dividend's sign, but a stamp's nanoseconds count from its second.
     let billion: Int64 = 1_000_000_000
     var carry = nanoseconds / billion
     var rest = nanoseconds % billion
@@ -87,8 +86,7 @@ extension Timestamp {
 
   /// Returns the nanoseconds from `start` to this point, limited to the range of `Int64`.
   ///
-  /// `Duration` counts attoseconds in 128 bits, and dividing or comparing those took a tenth of a
-  /// read.
+  /// `Duration` counts attoseconds in 128 bits; dividing or comparing those took a tenth of a read.
   package func nanoseconds(since start: Timestamp) -> Int64 {
     let (whole, overflow) = seconds.subtractingReportingOverflow(start.seconds)
     let (scaled, isHuge) = whole.multipliedReportingOverflow(by: 1_000_000_000)

@@ -23,8 +23,7 @@ public struct WallClock: Sendable {
 
   /// Whether two values are copies of one clock.
   ///
-  /// Two clocks made from one function are different, so caches on one directory must get the same
-  /// value.
+  /// Two clocks of one function are different, so caches on one directory must get the same value.
   package func isSame(as other: WallClock) -> Bool { identity === other.identity }
 
   /// Whether the clock is the caller's, whose function may use a cache.

@@ -19,3 +19,26 @@ struct `Loads that wait for loads` {
     #expect(isNoted)
   }
 }
+
+struct `The running loads` {
+  /// A load that has found a value has run no closure, which one with `.reload` asks for.
+  @Test(arguments: [false, true])
+  func `answer a caller that wants a load only by one`(hasFound: Bool) throws {
+    var table = FlightTable<String>()
+    guard
+      case .start(let flight) = table.join("key", WaiterID(), "first", mayWait: { _ in true })
+    else {
+      Issue.record("no load began")
+      return
+    }
+    if hasFound { table.find(flight) }
+    let joining = table.join("key", WaiterID(), "reload", mustLoad: true) { _ in true }
+    guard case .wait = joining else {
+      Issue.record("another load began")
+      return
+    }
+    let audience = table.finish(flight)
+    #expect(Set(audience.answered) == (hasFound ? ["first"] : ["first", "reload"]))
+    #expect(audience.late == (hasFound ? ["reload"] : []))
+  }
+}
