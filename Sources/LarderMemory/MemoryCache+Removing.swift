@@ -49,6 +49,8 @@ extension MemoryCache {
   package func removeAll(_ cause: RemovalCause, elsewhere isElsewhere: Bool = false) -> Int {
     var removed = 0
     for index in 0...stripeMask {
+      // Before the values leave: a close that finds memory empty must not end the sequences.
+      observers.putOffEnd()
       // The whole stripe is exchanged, so that all values are released outside of the lock.
       let old = Retired(
         withStripe(at: index) { exchange(&$0, with: LRU($0.settingsWhenEmptied(cause))) }
@@ -62,10 +64,9 @@ extension MemoryCache {
       let count = old.look { $0.slab.count }
       removed += count
       if !isElsewhere { old.look { tell(of: $0, cause) } }
-      if count > (isElsewhere ? 0 : Self.releaseLimit) {
-        if isElsewhere { observers.putOffEnd() }
-        old.release(on: threads, waits: isElsewhere)
-      }
+      if !isElsewhere || count == 0 { observers.finish() }
+      let most = isElsewhere ? 0 : Self.releaseLimit
+      if count > most { old.release(on: threads, waits: isElsewhere) }
     }
     return removed
   }

@@ -121,6 +121,7 @@
       guard scene.failures.isEmpty, verbs.isDisjoint(with: [.removeTag, .replace, .reopen]) else {
         return []
       }
+      let longest = scene.caches.compactMap { $0.options[.turn] }.min() ?? 30_000
       return calls.filter { call in
         guard case .found(let value) = call.result, call.hasWaited, !call.isAlone,
           let other = calls.first(where: { $0.value == value && $0.process != call.process }),
@@ -134,8 +135,9 @@
             default: false
             }
           // It is known for as long as a load may wait.
-          return isRemoval && change.process == call.process && change.start > start
-            && change.end < call.start && call.endTime - change.endTime < 30_000_000_000
+          let isKnown = call.endTime - change.endTime < 1_000_000 * Int64(longest)
+          return isRemoval && isKnown && change.process == call.process && change.start > start
+            && change.end < call.start
         }
       }.map { "waited for a load from before its process's removal: \($0.text)" }
     }

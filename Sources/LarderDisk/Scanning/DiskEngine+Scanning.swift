@@ -62,7 +62,7 @@ extension DiskEngine {
       // The first scan counts as running until then, so that no total includes expired entries.
       // A later one leaves them to the sweeps.
       if isFirst, !isReadOnly { sweep() }
-      if endScan(number, .finished, foreignCount: foreignCount) { checkLimits() }
+      endScan(number, .finished, foreignCount: foreignCount)
     } catch {
       endScan(number, .failed(error))
       // After the first scan, the next call that needs the index tries again, and after a later
@@ -142,15 +142,15 @@ extension DiskEngine {
     }
   }
 
-  /// Ends a scan, and returns whether the limits are to be checked.
-  @discardableResult
+  /// Ends a scan, also one in vain, whose end can begin a purge too.
   private func endScan(
     _ number: Int, _ outcome: DiskStatistics.ScanProgress, foreignCount: Int = 0
-  ) -> Bool {
-    defer { changed.signal() }
-    return withState { [configuration] in
+  ) {
+    let mustCheck = withState { [configuration] in
       $0.endScan(number, outcome, foreignCount: foreignCount, configuration)
     }
+    changed.signal()
+    if mustCheck { checkLimits() }
   }
 
   /// Starts anew after another directory was found in the place of the one that was held, because
