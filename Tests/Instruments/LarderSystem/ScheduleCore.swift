@@ -52,6 +52,8 @@
     var isQuiet = true
     /// The thread that runs whenever it can.
     var urgent: Int?
+    /// The thread that the urgent one waits for.
+    var helper: Int?
     var mustPoll = true
     var isTraced = false
     var trace: [String] = []
@@ -102,7 +104,7 @@
       now = span.start
       stepCount = 0
       (isQuiet, mustPoll, isEndless, isOver) = (true, true, false, false)
-      urgent = nil
+      (urgent, helper) = (nil, nil)
       (trace, hash, preemptionCount, failures) = ([], 14_695_981_039_346_656_037, 0, [])
       choiceCount = 0
       passed.removeAll(keepingCapacity: true)
@@ -365,10 +367,17 @@
 
     private mutating func choose(_ current: Int?) -> Int {
       if isQuiet, let current { return current }
-      if let urgent, runnable & (1 << UInt64(urgent)) != 0 { return urgent }
+      if let urgent {
+        if canRun(urgent) { return urgent }
+        if let helper, canRun(helper) { return helper }
+      }
       if runnable & (runnable - 1) == 0 { return runnable.trailingZeroBitCount }
       choiceCount += 1
       return strategy.choose(among: runnable, current: current)
+    }
+
+    private func canRun(_ thread: Int) -> Bool {
+      thread >= 0 && runnable & (1 << UInt64(thread)) != 0
     }
 
     private mutating func comesEarly(_ deadline: Int64) -> Bool {

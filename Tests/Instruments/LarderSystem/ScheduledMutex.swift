@@ -4,14 +4,18 @@
   /// A lock whose waits go through the scheduler.
   final class ScheduledLock: Sendable {
     private let isHeld = Synchronization.Atomic<Bool>(false)
+    /// The thread that has it, or had it last.
+    private let holder = Synchronization.Atomic<Int>(-1)
     private let object = Scheduler.makeObject()
 
     func acquire(_ type: Any.Type?, file: StaticString, line: Int) {
       Scheduler.point(.lock, on: object, type, file: file, line: line)
       while isHeld.load(ordering: .relaxed) {
+        Scheduler.help(holder.load(ordering: .relaxed))
         Scheduler.wait(for: ObjectIdentifier(self), "a lock", until: nil)
       }
       isHeld.store(true, ordering: .relaxed)
+      holder.store(Scheduler.running ?? -1, ordering: .relaxed)
     }
 
     func release() {

@@ -313,12 +313,20 @@
 
     /// Cancels a task. That holds a lock of Swift's runtime while handlers run and reach points.
     /// No thread that waits for such a lock would give up its turn, so the running one goes on
-    /// whenever it can.
+    /// whenever it can, and else the one that has the lock of ours which it waits for.
     package static func cancel<Success, Failure>(_ task: Task<Success, Failure>) {
       let outer = core.withLock { core in exchange(&core.urgent, with: core.running) }
       unsafe c_cancel(unsafeBitCast(task, to: UnsafeRawPointer.self))
-      core.withLock { $0.urgent = outer }
+      core.withLock { ($0.urgent, $0.helper) = (outer, nil) }
     }
+
+    /// Lets a thread run for the urgent one, which waits for a lock that it has.
+    static func help(_ holder: Int) {
+      core.withLock { core in if core.urgent == core.running { core.helper = holder } }
+    }
+
+    /// The thread that runs.
+    static var running: Int? { isActive ? core.withLock(\.running) : nil }
 
     /// Makes a new process without threads and descriptors.
     package static func makeProcess() -> Int { core.withLock { $0.makeProcess() } }
