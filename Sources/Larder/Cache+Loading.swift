@@ -201,22 +201,20 @@ extension Cache {
     let isOwn = options.isMemoryOnly || options.reloads
     let wish = isOwn ? .process : options.singleFlight ?? configuration.singleFlight
     return try await inTurn(key, flight, wish) {
+      var found: Value?
       if request.wantsPrevious {
         previous = try await disk.executor.run(
           "value", reads: true, previousValue(of:isKept:), key, !options.isDiskOnly)
         // The flight before this one may have ended between the miss and now.
         let isValid = previous?.cached.hasExpired == false && !options.reloads
         flights.countLookAgain(isVainHit: previous != nil && !(isValid && isForCaller))
-        if !isValid { return nil }
-        flights.find(flight)
-        return previous?.cached.value
+        if isValid { found = previous?.cached.value }
       } else if !options.reloads {
-        let value = try await value(forKey: key, options, isPastMemory: false)
-        flights.countLookAgain(isVainHit: value != nil && !isForCaller)
-        if value != nil { flights.find(flight) }
-        return value
+        found = try await value(forKey: key, options, isPastMemory: false)
+        flights.countLookAgain(isVainHit: found != nil && !isForCaller)
       }
-      return nil
+      if found != nil { flights.find(flight) }
+      return found
     } load: {
       do {
         let loaded =

@@ -110,15 +110,13 @@ extension Cache {
       return
     }
     let (subject, isReadOnly) = (disk.subject(request.key), disk.engine.isReadOnly)
-    var byteCount = 0
-    do throws(CacheError) {
-      byteCount = try coder.bytes(of: value).count
-    } catch {
+    let byteCount: Int
+    do throws(CacheError) { byteCount = try coder.bytes(of: value).count } catch {
       if !isReadOnly { try discard(request.key, flight) }
       throw error
     }
     let expiry = (expiration ?? disk.configuration.expiration).expiry(at: disk.engine.now)
-    let keep = { [byteCount] in
+    let keep = {
       self.keep(value, subject, byteCount: byteCount, until: expiry, isAlone: true) {
         self.flights.isWanted(flight) && !self.disk.engine.hasLateChanges(of: subject.name)
       }

@@ -11,7 +11,7 @@ public struct DiskEntry: Sendable, Hashable {
   /// A text to show to people where the file does not record the key but the end of it: `…` and
   /// that end, escaped. Nil if the key is known, or nothing of it.
   ///
-  /// Never a key: many keys can have one end, and a program that may write can change it.
+  /// Never a key: many keys can have one end, and what may write to the file can change it.
   public package(set) var keyHint: String?
   /// The bytes of the value.
   public let byteCount: Int

@@ -100,17 +100,15 @@ actor Flights {
   ///   - tells: Whether one that is not stored tells that others will not be.
   /// - Returns: Whether to store it: not if it was invalidated, or another request stores such one.
   func headCame(_ flight: UInt64, _ variant: Variant?, _ tells: Bool) -> Bool {
-    guard let own = flights[flight], variant != nil || tells else { return false }
+    guard var own = flights[flight], variant != nil || tells else { return false }
     lone[own.key] = variant == nil ? .now + .seconds(120) : nil
     if lone.count > 1000 { lone[lone.min { $0.value < $1.value }?.key ?? ""] = nil }
     guard let variant else { return false }
-    let others = ids[own.key]?.compactMap { $0 == flight ? nil : flights[$0] } ?? []
+    let others = ids[own.key]?.compactMap { flights[$0] } ?? []
     let isStored = others.contains { $0.isStoring && $0.isShared && $0.variant == variant }
     let mayStore = own.isWanted && !isStored
-    if mayStore {
-      flights[flight]?.variant = variant
-      flights[flight]?.isStoring = true
-    }
+    if mayStore { (own.variant, own.isStoring) = (variant, true) }
+    flights[flight] = own
     release(flight, .looks(mayWait: true)) { !mayStore || !variant.fits($1) }
     return mayStore
   }

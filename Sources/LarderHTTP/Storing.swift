@@ -55,11 +55,8 @@ extension Exchange {
         guard let place = try await place(for: stored, expiry) else { return rest }
         let old = try await cache.entries.value(forKey: place) ?? usable?.stored
         // What was asked for later has come before, or what was validated has been replaced.
-        if let old, old.received <= cache.now,
-          old.sent > stored.sent || rest == nil && old.content != stored.content
-        {
-          return rest
-        }
+        let isReplaced = rest == nil && old?.content != stored.content
+        if isReplaced || isLate(stored, behind: old) { return rest }
         try await cache.store(stored, place, expiry)
         guard old?.content == stored.content, let key = stored.bodyKey else { return old }
         try await cache.entries.touch(forKey: key, expiration: .date(expiry), allowingExpired: true)
@@ -79,13 +76,15 @@ extension Exchange {
     let place = CacheKey(key)
     guard !stored.variant.lines.isEmpty else { return place }
     let current = try await cache.entries.read(forKey: place)
-    if let old = current?.value, !old.isMarker, old.sent > stored.sent, old.received <= cache.now {
-      return nil
-    }
+    if let old = current?.value, !old.isMarker, isLate(stored, behind: old) { return nil }
     let marker = stored.marker(besides: current?.value)
     let isKept = current?.value === marker && current?.expiry ?? expiry >= expiry
     if !isKept { try await cache.store(marker, place, expiry) }
     return CacheKey(stored.variant, of: marker)
+  }
+
+  private func isLate(_ stored: Stored, behind old: Stored?) -> Bool {
+    old.map { $0.sent > stored.sent && $0.received <= cache.now } ?? false
   }
 
   private func removeUsable() async throws(CacheError) -> Stored? {

@@ -170,8 +170,9 @@ struct UseLog: Sendable {
 
   /// Returns these uses, and what that clock would show at a time.
   func clockBeforeStep(at now: Timestamp) -> (uses: ClosedRange<Timestamp>, now: Timestamp)? {
-    let step = Duration.nanoseconds(lastBeforeStep.nanoseconds(since: lastStep))
-    return usesBeforeStep(by: now).map { ($0, now.adding(step)) }
+    usesBeforeStep(by: now).map {
+      ($0, now.adding(.nanoseconds(lastBeforeStep.nanoseconds(since: lastStep))))
+    }
   }
 
   /// Notes a use by another process, or by an engine that had the directory before, so that later

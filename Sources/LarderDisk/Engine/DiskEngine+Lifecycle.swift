@@ -7,7 +7,8 @@ extension DiskEngine {
     if let errno = try location.lock() { noteUpkeepFailure(errno) }
   }
 
-  /// Revalidates the directory as the location does. With another one, starts anew, returns true.
+  /// Revalidates the directory as the location does; returns whether another one is held now, for
+  /// which all starts anew.
   @discardableResult
   func revalidate(isUrgent: Bool, mayMake: Bool, _ operation: String) throws(CacheError) -> Bool {
     let isReplaced = try location.revalidate(isUrgent: isUrgent, mayMake: mayMake, operation)

@@ -23,7 +23,7 @@ package enum DiskChange: Sendable {
   case cleared
 }
 
-/// An object that holds values in memory or loads them, and is told when they match no more.
+/// An object that holds values in memory or loads them, and is told when the disk has changed.
 package protocol EngineObserver: AnyObject, Sendable {
   /// Tells the observer of a change.
   ///

@@ -73,7 +73,7 @@ struct EngineState: Sendable {
 
   /// Forgets everything that was known of the directory, because another is held now.
   ///
-  /// - Returns: What was known, which takes long to release: outside of the lock.
+  /// - Returns: What was known, to be released outside of the lock, because that takes long.
   mutating func forgetDirectory() -> Catalog {
     let old = catalog
     evictions.purge = nil

@@ -113,7 +113,7 @@ extension DiskEngine {
     return (run.result, isClosed: step == .closed)
   }
 
-  /// Settles the last attempt and chooses the next victim, if any, in one hold of the lock.
+  /// Settles the last attempt and, unless it was the last one, chooses a victim, in one hold.
   @discardableResult
   private func choose(
     _ run: inout EvictionRun, after attempt: inout Attempt?, isLast: Bool = false

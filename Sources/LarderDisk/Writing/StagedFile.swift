@@ -211,7 +211,7 @@ package struct StagedFile: ~Copyable, Sendable {
   /// through memory if it cannot. The hash is of the bytes that arrived. If the source is written
   /// to meanwhile, the value is intact but mixes states of two moments.
   ///
-  /// - Complexity: O(bytes) for the hash, which reads the content in pieces.
+  /// - Complexity: O(bytes) for the hash, which reads the content once, in constant memory.
   package mutating func copyContent(of source: borrowing FileDescriptor) throws(Errno) {
     // Both files start at the beginning, even after an attempt that ended in the middle.
     try startAgain(source)

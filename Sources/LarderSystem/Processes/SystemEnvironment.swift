@@ -30,7 +30,7 @@ package enum SystemEnvironment {
     return Int(clamping: limits.reduce(physical, min))
   }
 
-  /// Whether a value of a length may be read into memory. A longer one has its descriptor.
+  /// Whether a value of a length may be read into memory. A longer one is read by its descriptor.
   ///
   /// The limit is half of the memory that the process may use, because decoding a value needs it
   /// twice. Values of up to 4 MiB are allowed without reading the limit, which takes some small

@@ -18,6 +18,14 @@ struct `A cache with two tiers` {
     directory = try TemporaryDirectory()
   }
 
+  /// A coder that cannot encode "bad".
+  private static let picky = Coder<String>(
+    encode: { value in
+      struct Failure: Error {}
+      if value == "bad" { throw Failure() }
+      return Array(value.utf8)
+    }, decode: { String(decoding: $0, as: UTF8.self) })
+
   private func open(
     _ change: (inout CacheConfiguration) -> Void = { _ in }
   ) throws -> Cache<String> {
@@ -59,13 +67,7 @@ struct `A cache with two tiers` {
   @Test func `a loaded value for memory that no bytes can be made of leaves no older one`()
     async throws
   {
-    struct Failure: Error {}
-    let coder = Coder<String>(
-      encode: { value in
-        if value == "bad" { throw Failure() }
-        return Array(value.utf8)
-      }, decode: { String(decoding: $0, as: UTF8.self) })
-    let cache = try Cache(directory: directory.path + "/cache", coder: coder)
+    let cache = try Cache(directory: directory.path + "/cache", coder: Self.picky)
     try cache.storeNow("old", forKey: "key")
     let options: LoadOptions = [.memoryOnly, .reload]
     #expect(try await cache.value(forKey: "key", options: options) { "bad" } == "bad")
@@ -223,13 +225,7 @@ struct `A cache with two tiers` {
   }
 
   @Test func `a value that cannot be encoded removes the older one`() throws {
-    struct Failure: Error {}
-    let coder = Coder<String>(
-      encode: { value in
-        if value == "bad" { throw Failure() }
-        return Array(value.utf8)
-      }, decode: { String(decoding: $0, as: UTF8.self) })
-    let cache = try Cache(directory: directory.path + "/encoded", coder: coder)
+    let cache = try Cache(directory: directory.path + "/encoded", coder: Self.picky)
     try cache.store("good", forKey: "key")
     let error = #expect(throws: CacheError.self) { try cache.store("bad", forKey: "key") }
     #expect(error?.code == .callerFailed)
