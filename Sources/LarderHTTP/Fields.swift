@@ -64,11 +64,14 @@ extension HTTPCache {
     static func members(of list: String, hasEscapes: Bool = true) -> [String] {
       if list.isEmpty { return [] }
       var (isQuoted, isEscaped) = (false, false)
-      return list.utf8.split { byte in
+      let members = list.utf8.split { byte in
         defer { isEscaped = isQuoted && hasEscapes && !isEscaped && byte == 92 }
         if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
         return byte == UInt8(ascii: ",") && !isQuoted
-      }.map { String(Substring($0).trimmed) }.filter { !$0.isEmpty }
+      }
+      // A quote that none closes quotes nothing, so that it hides no directive.
+      return (isQuoted ? list.utf8.split(separator: UInt8(ascii: ",")) : members)
+        .map { String(Substring($0).trimmed) }.filter { !$0.isEmpty }
     }
 
     /// The fields without those of one connection. Source: RFC 9110, 7.6.1; RFC 9111, 3.1. Host is

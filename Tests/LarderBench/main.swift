@@ -28,8 +28,8 @@ let usage = """
     loads    loads that several processes share: loads a key, waits, kills, and what they cost
     http     a hit of the HTTP cache beside Cache; and requests at once, for a script
 
-  By default digest and replay take seconds, index, stream and behind half a minute, memory, cold,
-  scan and open two minutes, disk five, table eight, evict and holds a quarter of an hour; the
+  By default digest and replay take seconds, index, stream and behind half a minute, cold, scan
+  and open two minutes, disk five, table eight, memory, evict and holds a quarter of an hour; the
   others as long as they are told to. On a terminal the time that is left is shown.
   """
 

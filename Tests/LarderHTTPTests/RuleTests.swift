@@ -40,6 +40,9 @@ extension `Rules` {
       "private in a private cache", get(.origin, ["Cache-Control": "private, max-age=60"]),
       get(.cached), isShared: false),
     Case(
+      "private behind a quote that none closes",
+      get(.origin, ["Cache-Control": "max-age=60, a=\"b, private"]), get(.origin)),
+    Case(
       "s-maxage in a private cache", get(.origin, ["Cache-Control": "s-maxage=60"]), get(.origin),
       isShared: false),
   ]
