@@ -12,15 +12,16 @@ extension Cache {
   /// recorded. All other changes are made to the copy, which lasts until `close()` or the end of
   /// the cache.
   ///
-  /// A load that passes over a recorded value that is valid, with `.reload` or `.memoryOnly`, gets
-  /// that value. One of a value that has expired by the clock, or that the test removed, throws
-  /// `FixtureMiss`. A value that its load did not let the cache keep (`.notKept`) is recorded as
-  /// well, and each load of it gets it.
+  /// A load that passes over a recorded value that is valid (`.reload`) gets that value, and one
+  /// with `.memoryOnly` always. One of a value that has expired by the clock, or that the test
+  /// removed, throws `FixtureMiss`. A value that its load did not let the cache keep (`.notKept`)
+  /// is recorded as well, and each load of it gets it.
   ///
   /// - Parameters:
   ///   - fixture: The recorded values, and the clock.
   ///   - coder: The conversion of values to bytes and back.
-  ///   - configuration: The settings. The clock is the fixture's, and the coherence `none`.
+  ///   - configuration: The settings. The clock is the fixture's, the mode `.shared`, and the
+  ///     coherence `none`.
   /// - Throws: `CacheError`, as `init(directory:coder:configuration:)` does for the copy;
   ///   `.extendedDataUnsupported` if the temporary directory cannot hold recorded data.
   /// - Complexity: O(bytes of all entries), which are copied.
@@ -30,6 +31,8 @@ extension Cache {
     let (copy, names) = try fixture.copy()
     var configuration = configuration
     configuration.disk.clock = fixture.clock.wallClock
+    // The copy is there. A store that is late must not make it again.
+    configuration.disk.makesDirectory = false
     (configuration.disk.mode, configuration.disk.coherence) = (.shared, .none)
     try self.init(
       directory: copy.path, coder: coder, configuration: configuration,
@@ -76,9 +79,7 @@ private final class FixtureUse: LoadReplacement {
       do {
         return try loaded(recorded, cache.coder)
       } catch {
-        throw FixtureMiss(
-          key: key, path: fixture.path, cause: .undecodable("\(error)"),
-          fileExtension: cache.disk.fileExtension)
+        throw miss(.undecodable("\(error)"), key, cache.disk)
       }
     }
     var recording: FixtureDirectory.Recording
@@ -89,6 +90,10 @@ private final class FixtureUse: LoadReplacement {
         try cache.coder.encode(value),
         expiration: expiration ?? cache.disk.configuration.expiration)
       recording.extendedData = data
+      if data.count > StoreRequest.maximumExtendedDataCount {
+        // No cache can store it.
+        (recording.extendedData, recording.expiration, recording.isKept) = ([], .expired, false)
+      }
     // Expired from the beginning, so that each load of the key gets it and no read finds it.
     case .notKept(let value, let keeps):
       recording = .init(try cache.coder.encode(value), expiration: .expired)
@@ -112,25 +117,25 @@ private final class FixtureUse: LoadReplacement {
     _ key: CacheKey, for cache: Cache<Value>, _ load: () async throws -> StoreOutcome
   ) async throws -> StoreOutcome {
     let disk = cache.disk
-    var recorded = try await recorded(key, for: disk)
-    if recorded == nil {
+    let recording: FixtureDirectory.Recording
+    if let recorded = try await recorded(key, for: disk) {
+      recording = recorded
+    } else {
       let outcome = try await load()
       guard let written = try await disk.read(forKey: key, extending: .off),
         let entry = try await disk.entry(forKey: key)
       else { return outcome }
-      var recording = FixtureDirectory.Recording(
+      var own = FixtureDirectory.Recording(
         written.value, expiration: entry.lifetime ?? entry.expiry.map { .date($0) } ?? .never)
-      recording.extendedData = written.extendedData
-      let first = try await record(recording, key, for: disk)
-      if first.value == written.value && first.extendedData == written.extendedData {
+      own.extendedData = written.extendedData
+      recording = try await record(own, key, for: disk)
+      if recording.value == own.value && recording.extendedData == own.extendedData {
         return outcome
       }
-      recorded = first
     }
-    guard let recorded else { return .stored }
     return try await disk.store(
-      recorded.value, forKey: key, expiration: recorded.expiration,
-      extendedData: recorded.extendedData)
+      recording.value, forKey: key, expiration: recording.expiration,
+      extendedData: recording.extendedData)
   }
 
   /// Returns the recorded value of a key; nil if the load has to run and its value to be recorded.
@@ -145,13 +150,9 @@ private final class FixtureUse: LoadReplacement {
   private func answer(
     _ key: CacheKey, for disk: DiskCache, _ isMemoryOnly: Bool
   ) throws(CacheError) -> Result<FixtureDirectory.Recording?, FixtureMiss> {
-    func missing(_ cause: FixtureMiss.Cause) -> Result<FixtureDirectory.Recording?, FixtureMiss> {
-      .failure(
-        FixtureMiss(key: key, path: fixture.path, cause: cause, fileExtension: disk.fileExtension))
-    }
     let name = disk.subject(key).name
     guard let recorded = try FixtureDirectory(fixture.path).value(of: name) else {
-      return fixture.isRecording ? .success(nil) : missing(.unrecorded)
+      return fixture.isRecording ? .success(nil) : .failure(miss(.unrecorded, key, disk))
     }
     // A value that another test has recorded since the copy was made counts as loaded.
     let isFirst = names.withLock { $0.insert(name).inserted }
@@ -160,22 +161,39 @@ private final class FixtureUse: LoadReplacement {
     // The copy had the value. As in a run that records it, it is loaded again only if the call
     // passes over a valid one.
     guard let entry = try disk.entry(forKey: key, allowingExpired: true) else {
-      return missing(.removed)
+      let (rules, count) = (disk.configuration, recorded.value.count)
+      let isKept =
+        count <= rules.sizeLimit ?? .max && rules.sizeLimit != 0 && rules.countLimit != 0
+        && rules.shouldStore?(key, count) != false
+      return isKept ? .failure(miss(.removed, key, disk)) : .success(recorded)
     }
-    return entry.isExpired(at: fixture.clock.now) ? missing(.expired) : .success(recorded)
+    let hasExpired = entry.isExpired(at: fixture.clock.now)
+    return hasExpired ? .failure(miss(.expired, key, disk)) : .success(recorded)
+  }
+
+  private func miss(
+    _ cause: FixtureMiss.Cause, _ key: CacheKey, _ disk: DiskCache
+  ) -> FixtureMiss {
+    FixtureMiss(key: key, path: fixture.path, cause: cause, fileExtension: disk.fileExtension)
   }
 
   /// Records a value and returns what the fixture has for its key: this or another test's.
+  ///
+  /// - Throws: `FixtureMiss` if a run that replays would find it expired.
   private func record(
     _ recording: FixtureDirectory.Recording, _ key: CacheKey, for disk: DiskCache
   ) async throws -> FixtureDirectory.Recording {
     var recording = recording
     recording.fileExtension = disk.fileExtension
+    recording.recordsKey = disk.configuration.recordKeys != .never
     let name = disk.subject(key).name
-    return try await disk.executor.run("record") { [fixture, recording] () throws(CacheError) in
+    let recorded = try await disk.executor.run("record") {
+      [fixture, recording] () throws(CacheError) in
       let recorded = try fixture.record(recording, forKey: key)
       _ = self.names.withLock { $0.insert(name) }
       return recorded
     }
+    guard fixture.hasOutlived(recorded.expiration) else { return recorded }
+    throw miss(.expired, key, disk)
   }
 }

@@ -3,8 +3,7 @@ public import LarderBasics
 import LarderDisk
 public import LarderSystem
 
-/// A directory of recorded values that is checked in with tests, and a clock that stands still
-/// while they run.
+/// A directory of recorded values, checked in with tests, and a clock that stands still meanwhile.
 ///
 /// ```swift
 /// let fixture = try Fixture("Fixtures/weather")
@@ -72,8 +71,7 @@ public final class Fixture: Sendable {
     return !value.isEmpty && value != "0"
   }
 
-  /// Refuses to record in a directory of other things, because a `.gitattributes` there would apply
-  /// to all of them.
+  /// Refuses to record in a directory of other things: a `.gitattributes` would apply to them all.
   private static func checkKind(of path: String) throws(CacheError) {
     guard try FixtureDirectory.kind(ofDirectory: path) == .foreign else { return }
     throw CacheError(
@@ -106,13 +104,9 @@ extension Fixture {
         .invalidArgument, operation: "open", path: "\(path)/\(refusal.name)",
         underlying: "a read refuses it: \(refusal.reason.rawValue)")
     }
-    if isRecording {
-      try directory.addMissingLines(of: transfer.names, at: max(start, WallClock.system.now()))
-    }
-    let lines = try directory.manifest().lines
-    for name in transfer.names where lines[name]?.contains(where: { !$0.isKept }) == true {
-      // A cache did not keep it either. Of several lines, the one that fits the content tells.
-      guard try directory.value(of: name)?.isKept == false else { continue }
+    if isRecording { try directory.addMissingLines(of: transfer.names, at: start) }
+    // What a cache did not keep.
+    for name in transfer.unkept {
       try onFixture(scratch.path, "open") { () throws(Errno) in
         try DirectoryHandle.open(path: scratch.path, faults: nil).unlink(name.fileName)
       }
@@ -120,8 +114,7 @@ extension Fixture {
     return (scratch, Set(transfer.names))
   }
 
-  /// Records a value under a key, and its line in the manifest, unless another test has recorded
-  /// one.
+  /// Records a value under a key, and its line in the manifest, unless another test has done so.
   ///
   /// - Returns: What the fixture has now: this value or the other test's.
   func record(
@@ -135,6 +128,13 @@ extension Fixture {
     if isFirst { return recording }
     let name = EntryName(key, fileExtension: recording.fileExtension)
     return try directory.value(of: name) ?? recording
+  }
+
+  /// Whether a value that is loaded now would be valid, and has expired by the clock all the same:
+  /// what was recorded lives from the start.
+  func hasOutlived(_ expiration: Expiration) -> Bool {
+    let now = clock.now
+    return expiration.expiry(at: start) <= now && now < expiration.expiry(at: now)
   }
 }
 

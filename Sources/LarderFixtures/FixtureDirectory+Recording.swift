@@ -16,6 +16,8 @@ extension FixtureDirectory {
     package var fileExtension = FileExtension.none
     /// Whether the load that it came from let the cache keep it.
     var isKept = true
+    /// Whether the key is recorded, and not its digest alone.
+    var recordsKey = true
 
     /// Creates a recording.
     package init(_ value: [UInt8], expiration: Expiration) {
@@ -26,8 +28,9 @@ extension FixtureDirectory {
 
   /// Records a value in place of an older one, and its line in the manifest.
   ///
-  /// The file is written before its line. If recording is interrupted in between, the file has no
-  /// line, which a check reports and a second recording repairs.
+  /// The file is written before its line, and after the line of an older value was removed. If
+  /// recording is interrupted in between, the file has no line, which a check reports and a second
+  /// recording repairs.
   ///
   /// - Parameters:
   ///   - now: The time of the fixture. It is the same on any day, so that recording again changes
@@ -42,6 +45,10 @@ extension FixtureDirectory {
     return try updating("record") { (manifest) throws(CacheError) in
       let isRecorded = try onFixture(path, "record") { () throws(Errno) in
         if keepsOld, try hasEntry(line.name) { return false }
+        if let old = manifest.lines[line.name], old != [line] {
+          manifest.lines[line.name] = nil
+          try write(manifest.text, to: FixtureManifest.fileName)
+        }
         var file = try stage(permissions: 0o600)
         try file.write(recording.value.span)
         // Without attributes the manifest still has everything.
@@ -63,7 +70,10 @@ extension FixtureDirectory {
     try updating("record") { (manifest) throws(CacheError) in
       let source = FixtureSource(handle, manifest, at: now)
       for name in names where manifest.candidates(for: name).isEmpty {
-        if case .file(_, .stored(let line)) = try source.open(name) { manifest.set(line) }
+        guard case .file(_, .stored(var line)) = try source.open(name) else { continue }
+        // Any reader may have moved the file's.
+        line.lastAccess = now
+        manifest.set(line)
       }
     }
   }
@@ -80,15 +90,6 @@ extension FixtureDirectory {
 
     """
 
-  /// The settings of earlier versions, which are replaced.
-  static let earlierGitAttributes = """
-    # Entries are read byte for byte: no line ending is ever converted.
-    * -text
-    # One line an entry: branches that record different ones keep both.
-    manifest merge=union
-
-    """
-
   package static let gitAttributesName = FileName(".gitattributes")
 }
 
@@ -96,7 +97,9 @@ extension FixtureLine {
   /// Creates the line of a value recorded at a point in time.
   fileprivate init(_ recording: FixtureDirectory.Recording, _ key: CacheKey, at now: Timestamp) {
     self.init(
-      name: EntryName(key, fileExtension: recording.fileExtension), proof: .key(key.bytes),
+      name: EntryName(key, fileExtension: recording.fileExtension),
+      proof: recording.recordsKey
+        ? .key(key.bytes) : .digest(BLAKE2b.digest(of: key.bytes.span), hint: []),
       expiry: recording.expiration.expiry(at: now), lastAccess: now,
       lifetime: recording.expiration.lifetime,
       contentHash: ContentHash(recording.value.span).finalize(with: recording.extendedData),
@@ -134,11 +137,12 @@ extension FixtureDirectory {
       case .gone: break
       case .refused(let reason): transfer.refusals.append(.init(name: name, reason: reason))
       case .file(let file, let testimony):
-        let isTaken = try onFixture(path, "unpack") { () throws(Errno) in
+        let line = try onFixture(path, "unpack") { () throws(Errno) in
           try unpack(file, as: name, testimony, into: target)
         }
-        if isTaken {
+        if let line {
           transfer.names.append(name)
+          if !line.isKept { transfer.unkept.append(name) }
         } else {
           transfer.refusals.append(.init(name: name, reason: .damaged))
         }
@@ -147,41 +151,36 @@ extension FixtureDirectory {
     return transfer
   }
 
-  /// Makes one entry; returns `false` if its content is not the stored one.
+  /// Makes one entry and returns its line; nil if its content is not the stored one.
   private func unpack(
     _ file: borrowing FileDescriptor, as name: EntryName, _ testimony: FixtureSource.Testimony,
     into target: DirectoryHandle
-  ) throws(Errno) -> Bool {
+  ) throws(Errno) -> FixtureLine? {
     if target.identity == handle.identity {
-      let hash = try ContentHash(ofRest: file)
-      guard let line = testimony.line(hash) else { return false }
-      try line.sealWithData(file)
-      return true
+      let line = testimony.line(try ContentHash(ofRest: file))
+      try line?.sealWithData(file)
+      return line
     }
     var copy = try Self.stage(in: target, permissions: 0o600)
     try copy.copyContent(of: file)
-    guard let line = testimony.line(copy.hash) else { return false }
+    guard let line = testimony.line(copy.hash) else { return nil }
     try line.sealWithData(copy.descriptor)
     _ = try copy.publish(as: name.fileName, isExclusive: false)
-    return true
+    return line
   }
 
   /// Returns what is recorded under a name: the bytes as they are, and the data of its line. Nil if
-  /// there is no entry.
+  /// there is no entry, or its content is none of those that were recorded.
   func value(of name: EntryName) throws(CacheError) -> Recording? {
     let source = FixtureSource(handle, try manifest(), at: WallClock.system.now())
     guard case .file(let file, let testimony) = try source.open(name) else { return nil }
     let bytes = try onFixture(path, "read") { () throws(Errno) in
       try file.read(upTo: Int(clamping: try file.status().byteCount))
     }
-    var hash = ContentHash()
-    hash.update(bytes.span)
-    var recording = Recording(bytes, expiration: .never)
-    guard let line = testimony.line(hash) else { return recording }
-    let lifetime = line.lifetime == .unknown ? .fixed : line.lifetime
-    recording.expiration = Expiration(lifetime, until: line.expiry) ?? .never
-    recording.extendedData = line.extendedData
-    recording.isKept = line.isKept
+    guard let line = testimony.line(ContentHash(bytes.span)) else { return nil }
+    var recording = Recording(
+      bytes, expiration: Expiration(line.lifetime, until: line.expiry) ?? .never)
+    (recording.extendedData, recording.isKept) = (line.extendedData, line.isKept)
     return recording
   }
 }

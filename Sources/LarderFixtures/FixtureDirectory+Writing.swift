@@ -25,12 +25,16 @@ extension FixtureDirectory {
     }
     try Self.lockAsWriter(writer, path, operation)
     let lock = try lockManifest(operation)
+    try onFixture(path, operation) { () throws(Errno) in
+      // Of writers that were killed.
+      let leftovers = try fileNames().filter(\.isTemporary)
+      StagedFile.removeLeftovers(leftovers, in: handle) { WallClock.system.now() }
+    }
     var manifest = try manifest()
     let result = try change(&manifest)
     try onFixture(path, operation) { () throws(Errno) in
       // Before the lines, so that a fixture with lines is always protected.
-      let attributes = try handle.text(of: Self.gitAttributesName)
-      if attributes == nil || attributes == Self.earlierGitAttributes {
+      if try handle.text(of: Self.gitAttributesName) == nil {
         try write(Self.gitAttributes, to: Self.gitAttributesName)
       }
       // Compared as text, so that lines which a merge left out of order are sorted now.
@@ -110,7 +114,7 @@ extension FixtureDirectory {
     return file
   }
 
-  private func write(_ text: String, to name: FileName) throws(Errno) {
+  func write(_ text: String, to name: FileName) throws(Errno) {
     var file = try stage(permissions: 0o644)
     try file.write(Array(text.utf8).span)
     _ = try file.publish(as: name, isExclusive: false)

@@ -37,14 +37,19 @@ package struct FixtureDirectory: Sendable {
 
   /// Returns the names of the entries, sorted, whether the manifest lists them or not.
   package func names() throws(Errno) -> [EntryName] {
-    let stream = try DirectoryStream(handle.reopen())
     var names: [EntryName] = []
-    while let found = try stream.next() {
-      guard case .name(let fileName) = found, let name = EntryName(fileName) else { continue }
+    for case let name? in try fileNames().map(EntryName.init(_:)) {
       // A file removed meanwhile is skipped, because a cache can be using the directory.
       if try hasEntry(name) { names.append(name) }
     }
     return names.sorted()
+  }
+
+  func fileNames() throws(Errno) -> [FileName] {
+    let stream = try DirectoryStream(handle.reopen())
+    var names: [FileName] = []
+    while let found = try stream.next() { if case .name(let name) = found { names.append(name) } }
+    return names
   }
 
   /// Whether there is an entry of a name.

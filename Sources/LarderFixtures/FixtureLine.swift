@@ -56,8 +56,7 @@ extension FixtureLine {
 
   /// Sets the attributes and stamps of a file as the line records them.
   ///
-  /// - Returns: Whether the file system has attributes. If it has none, the stamps are set all the
-  ///   same.
+  /// - Returns: Whether the file system has attributes. Without, the stamps are set all the same.
   package func seal(_ file: borrowing FileDescriptor) throws(Errno) -> Bool {
     var isTold = true
     do throws(Errno) {

@@ -6,8 +6,7 @@ package import LarderSystem
 /// The text file beside the entries of a fixture that records what git does not keep: a line per
 /// entry, sorted by name.
 ///
-/// It is small and canonical, so that changes can be reviewed in a diff and two branches can be
-/// merged.
+/// Small and canonical, so that changes can be reviewed in a diff, and two branches be merged.
 package struct FixtureManifest: Sendable, Equatable {
   /// The file's name, which no entry can have.
   package static let fileName = FileName("manifest")

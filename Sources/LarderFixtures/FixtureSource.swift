@@ -3,8 +3,7 @@ import LarderDigest
 package import LarderDisk
 package import LarderSystem
 
-/// A directory whose entries are copied into another one: the files, and the lines that describe
-/// them.
+/// A directory whose entries are copied to another: the files, and the lines that describe them.
 ///
 /// Refuses what a read of the directory refuses, so that no copy gives a fresh hash to a file that
 /// is damaged or was planted by an attacker.
@@ -74,8 +73,7 @@ package struct FixtureSource: Sendable {
       // If the key has another name, the file was renamed by hand, and no read would serve it.
       return line.isNamedByItsKey ? .file(file, .stored(line)) : .refused(.otherKey)
     case nil:
-      // A file without an attribute can be the remnant of a store; in a fixture it was made by
-      // hand.
+      // Without an attribute it can be the rest of a store; in a fixture it was made by hand.
       if manifest.lines.isEmpty, try reader.isRemnant(file, status) { return .refused(.damaged) }
       let line = FixtureLine(
         name: name, proof: .none, expiry: .never,
@@ -115,6 +113,8 @@ extension FixtureSource.Testimony {
 package struct FixtureTransfer: Sendable, Hashable {
   /// The copied entries, in the order of their names.
   package var names: [EntryName] = []
+  /// Those of them that a cache did not keep.
+  var unkept: [EntryName] = []
   /// The entries left out because a read refuses them, with the reasons.
   package var refusals: [Refusal] = []
 

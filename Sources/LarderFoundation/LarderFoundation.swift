@@ -21,7 +21,8 @@ extension Coder where Value: Codable {
   /// sorted.
   ///
   /// Sorted, so that equal values have equal bytes: otherwise the order changes from one process to
-  /// the next, and a fixture that is recorded anew would show false changes.
+  /// the next, and a fixture that is recorded anew would show false changes. A `Set`, and a
+  /// dictionary with other keys than strings and integers, are arrays in any order all the same.
   public static func json(
     _ type: Value.Type = Value.self,
     encoder: @escaping @Sendable () -> JSONEncoder = {
@@ -121,9 +122,10 @@ extension Timestamp {
   /// Creates a timestamp from a date, to the nanosecond if the date is as exact. Dates beyond the
   /// range of a stamp count as its first or last time, and NaN as its first.
   public init(_ date: Date) {
-    let interval = date.timeIntervalSince1970
+    // A date counts from 2001, and is not as exact from 1970.
+    let interval = date.timeIntervalSinceReferenceDate
     let whole = interval.rounded(.down)
-    guard let seconds = Int64(exactly: whole) else {
+    guard let seconds = Int64(exactly: whole + Date.timeIntervalBetween1970AndReferenceDate) else {
       // NaN is not above zero, so as an expiry it is past.
       self.init(seconds: interval > 0 ? .max : .min)
       return
@@ -135,7 +137,8 @@ extension Timestamp {
 extension Date {
   /// Creates a date from a point in time, as exactly as a `Double` of seconds allows.
   public init(_ time: Timestamp) {
-    self.init(timeIntervalSince1970: Double(time.seconds) + Double(time.nanoseconds) / 1e9)
+    let seconds = Double(time.seconds) - Date.timeIntervalBetween1970AndReferenceDate
+    self.init(timeIntervalSinceReferenceDate: seconds + Double(time.nanoseconds) / 1e9)
   }
 }
 

@@ -179,7 +179,7 @@ package struct StagedFile: ~Copyable, Sendable {
   /// Removes the temporaries of writers that are gone, which are those that can be locked.
   ///
   /// - Parameter time: Returns the time by the directory's clock.
-  static func removeLeftovers(
+  package static func removeLeftovers(
     _ names: [FileName], in handle: DirectoryHandle, at time: () -> Timestamp
   ) {
     for name in names {

@@ -7,15 +7,15 @@ extension FileDescriptor {
   /// Calls a function with the bytes of an extended attribute. Does not call it if the file has no
   /// such attribute or the file system has none at all.
   ///
-  /// - Throws: `.rangeTooSmall` for an attribute that is longer than `maximumAttributeByteCount`.
+  /// - Throws: `.rangeTooSmall` for an attribute that is longer than any that is written.
   ///
   /// Corresponds to `fgetxattr`.
   package func withAttribute(_ name: AttributeName, _ body: (Span<UInt8>) -> Void) throws(Errno) {
     do throws(Errno) {
-      // Most attributes fit into 1,024 bytes, which is the most that Swift puts on the stack. A
-      // read of an entry reads two attributes, and neither should cost an allocation.
+      // Most attributes fit into 1,024 bytes, which is the most that Swift puts on the stack, and
+      // all data. A read of an entry reads two, and neither should cost an allocation.
       try lendAttribute(name, upTo: 1024, to: body)
-    } catch .rangeTooSmall {
+    } catch .rangeTooSmall where name != .data {
       try lendAttribute(name, upTo: Self.maximumAttributeByteCount, to: body)
     }
   }

@@ -52,7 +52,8 @@ extension FixtureDirectory {
       let (attributes, names) = (try gitAttributes(), try self.names())
       // The names of entries to come are not known, and those of one fixture seldom differ in this.
       let samples = names.isEmpty ? [String(repeating: "0", count: 32)] : names.map { "\($0)" }
-      if !samples.allSatisfy(attributes.protect) {
+      let isKept = attributes.keepLineEndings(of: FixtureManifest.fileName.text)
+      if !isKept || !samples.allSatisfy(attributes.protect) {
         findings.append(FixtureFinding(kind: .unprotected, name: ".gitattributes"))
       }
       if try handle.text(of: FixtureManifest.fileName) ?? "" != manifest.text {

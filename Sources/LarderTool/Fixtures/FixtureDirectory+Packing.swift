@@ -68,15 +68,24 @@ extension FixtureDirectory {
     case .file(let file, let testimony):
       return try onFixture(path, "pack") { () throws(Errno) in
         if isInPlace {
-          let hash = try ContentHash(ofRest: file)
-          guard let line = testimony.line(hash) else { return .refused(.damaged) }
+          guard var line = testimony.line(try ContentHash(ofRest: file)) else {
+            return .refused(.damaged)
+          }
+          // A recording that was interrupted. Any reader may have moved the file's stamp.
+          if case .stored = testimony, let used = source.manifest.latestAccess {
+            line.lastAccess = used
+          }
           return .line(line)
         }
         var copy = try stage(permissions: 0o600)
         try copy.copyContent(of: file)
         // The copy is hashed, so that a change of the source meanwhile cannot get into the
         // manifest.
-        guard let line = testimony.line(copy.hash) else { return .refused(.damaged) }
+        guard var line = testimony.line(copy.hash) else { return .refused(.damaged) }
+        // An entry of a cache that `touch` has ended was kept.
+        if case .stored = testimony, !line.isKept {
+          line.expiry = line.expiry.adding(.nanoseconds(-1))
+        }
         // Without attributes the manifest still has everything.
         _ = try line.seal(copy.descriptor)
         _ = try copy.publish(as: name.fileName, isExclusive: false)

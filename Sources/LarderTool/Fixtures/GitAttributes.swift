@@ -33,7 +33,12 @@ struct GitAttributes: Sendable {
   }
 
   /// Whether git neither converts nor merges the file of a name.
-  func protect(_ name: String) -> Bool {
+  func protect(_ name: String) -> Bool { effects(on: name) == (false, false) }
+
+  /// Whether git does not convert the file of a name.
+  func keepLineEndings(of name: String) -> Bool { !effects(on: name).converts }
+
+  private func effects(on name: String) -> (converts: Bool, merges: Bool) {
     var (converts, merges) = (true, true)
     for line in lines where line.matches(Array(name.utf8)) {
       for word in line.attributes {
@@ -49,7 +54,7 @@ struct GitAttributes: Sendable {
         }
       }
     }
-    return !converts && !merges
+    return (converts, merges)
   }
 }
 

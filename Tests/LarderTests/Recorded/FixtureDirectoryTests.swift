@@ -68,16 +68,6 @@ struct `A directory of recorded values` {
     #expect(manifest[.systemFileNumber] as? Int == again[.systemFileNumber] as? Int)
   }
 
-  @Test func `writes anew the .gitattributes that an earlier version wrote`() throws {
-    let directory = try record("abc", "hello")
-    let file = path + "/.gitattributes"
-    try Data(FixtureDirectory.earlierGitAttributes.utf8).write(to: URL(filePath: file))
-    #expect(try kinds() == [.unprotected])
-    try directory.pack(from: path)
-    #expect(try String(contentsOfFile: file, encoding: .utf8) == FixtureDirectory.gitAttributes)
-    #expect(try kinds().isEmpty)
-  }
-
   @Test(arguments: [
     ("* binary", true), ("*\t-text -merge\r", true), ("* -text\n* -merge", true), ("", false),
     ("* -text", false), ("* -merge", false), ("*.json binary", false),
@@ -92,7 +82,8 @@ struct `A directory of recorded values` {
     text: String, protects: Bool
   ) throws {
     try record("abc", "hello")
-    try Data(text.utf8).write(to: URL(filePath: path + "/.gitattributes"))
+    let lines = text + "\nmanifest -text"
+    try Data(lines.utf8).write(to: URL(filePath: path + "/.gitattributes"))
     #expect(try kinds() == (protects ? [] : [.unprotected]))
   }
 
@@ -110,7 +101,7 @@ struct `A directory of recorded values` {
   ) throws {
     let name = "\(EntryName(CacheKey("abc")))"
     try record("abc", "hello")
-    for (text, path) in [(above, scene.path), (own, path)] {
+    for (text, path) in [(above, scene.path), (own + "\nmanifest -text", path)] {
       try Data(text.utf8).write(to: URL(filePath: path + "/.gitattributes"))
     }
     try Shell.run("git init -q .", in: scene.path)
@@ -149,6 +140,47 @@ struct `A directory of recorded values` {
       at: FixtureDirectory.start.adding(seconds: 1))
     #expect(try kinds() == [.expired])
     #expect(try directory.check(allowsExpired: true).findings.isEmpty)
+  }
+
+  @Test func `has no line of a value of which a newer one could not be recorded in full`() throws {
+    try record("abc", "hello")
+    let faults = FaultInjector()
+    // The manifest is renamed to its name first.
+    faults.plan(.errno(.ioError), for: .renameat, at: 2)
+    let directory = try FixtureDirectory(path, faults: faults)
+    #expect(throws: CacheError.self) {
+      try directory.record(
+        .init([1], expiration: .days(1)), forKey: "abc", at: FixtureDirectory.start)
+    }
+    #expect(try kinds() == [.unlisted])
+  }
+
+  @Test func `loses what a writer has left that was killed`() throws {
+    try record("abc", "hello")
+    try Shell.run("touch .larder-1-1", in: path)
+    try record("def", "hello")
+    #expect(!FileManager.default.fileExists(atPath: path + "/.larder-1-1"))
+  }
+
+  @Test func `takes a recording without a line as used at its time, whoever has read it`() throws {
+    try record("listed", "hello")
+    try record("abc", "hello")
+    let name = EntryName(CacheKey("abc"))
+    try Shell.run(
+      "grep listed manifest > m; mv m manifest; touch -a -d 2030-01-01 \(name)", in: path)
+    try FixtureDirectory(path).pack(from: path)
+    #expect(try FixtureDirectory(path).manifest().latestAccess == FixtureDirectory.start)
+    try Shell.run("grep listed manifest > m; mv m manifest", in: path)
+    _ = try LarderFixtures.Fixture(path, isRecording: true).copy()
+    #expect(try FixtureDirectory(path).manifest().latestAccess == FixtureDirectory.start)
+    #expect(try kinds().isEmpty)
+  }
+
+  @Test func `needs its manifest kept from new line endings`() throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    try Data("[0-9a-f]* binary\n".utf8).write(to: URL(filePath: path + "/.gitattributes"))
+    try record("abc", "hello")
+    #expect(try kinds() == [.unprotected])
   }
 
   @Test func `leaves the .gitattributes of its authors alone`() throws {

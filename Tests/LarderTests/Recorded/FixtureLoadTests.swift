@@ -29,11 +29,13 @@ struct `A load of a cache on a fixture` {
 extension `A load of a cache on a fixture` {
   /// Runs a test's body on the fixture.
   private func run<Result>(
-    isRecording: Bool,
+    isRecording: Bool, _ change: (inout DiskCache.Configuration) -> Void = { _ in },
     _ body: (Cache<String>, ManualClock) async throws -> Result
   ) async throws -> Result {
     let fixture = try Recorded(path, isRecording: isRecording)
-    let cache = try Cache(fixture: fixture, coder: .string)
+    var configuration = CacheConfiguration()
+    change(&configuration.disk)
+    let cache = try Cache(fixture: fixture, coder: .string, configuration: configuration)
     let result = try await body(cache, fixture.clock)
     try await cache.close()
     return result
@@ -201,6 +203,55 @@ extension `A load of a cache on a fixture` {
     }
     #expect(loads.value == 1)
     #expect(try FixtureDirectory(path).check().findings.isEmpty)
+  }
+
+  @Test(arguments: [false, true])
+  func `of a value that a cache cannot store, or may not, gets it in each run`(
+    isLimited: Bool
+  ) async throws {
+    for isRecording in [true, false, true] {
+      try await run(isRecording: isRecording) {
+        if isLimited { $0.shouldStore = { _, byteCount in byteCount > 5 } }
+      } _: { cache, _ in
+        for _ in 1...2 {
+          let value = try await cache.value(forKey: "k") { [loads] _ in
+            loads.add()
+            return .value("value", extendedData: isLimited ? [] : Array(repeating: 7, count: 1025))
+          }
+          #expect(value == "value")
+        }
+      }
+    }
+    #expect(loads.value == 1)
+    #expect(try FixtureDirectory(path).check().findings.isEmpty)
+  }
+
+  @Test func `of a value that a replay would find expired is refused in each run`() async throws {
+    for isRecording in [true, false, true] {
+      try await run(isRecording: isRecording) { cache, clock in
+        clock.advance(by: .seconds(7200))
+        let miss = await #expect(throws: FixtureMiss.self) {
+          try await cache.value(forKey: "k", expiration: .seconds(3600)) { "value" }
+        }
+        #expect(miss?.description.contains("has expired by its clock") == true)
+        let kept = try await cache.value(forKey: "long", expiration: .seconds(9000)) { "value" }
+        #expect(kept == "value")
+      }
+    }
+  }
+
+  @Test func `of a key that is not to be recorded records its digest`() async throws {
+    for isRecording in [true, false] {
+      try await run(isRecording: isRecording) {
+        $0.recordKeys = .never
+      } _: { cache, _ in
+        let value = try await cache.value(forKey: "secret") { "value" }
+        #expect(value == "value")
+      }
+    }
+    let manifest = try FixtureDirectory(path).manifest()
+    #expect(manifest.candidates(for: EntryName(CacheKey("secret"))).count == 1)
+    #expect(!manifest.text.contains("secret"))
   }
 
   @Test func `that was cut off before its line was written is completed by the next recording`()

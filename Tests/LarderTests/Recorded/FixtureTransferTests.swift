@@ -55,6 +55,16 @@ extension `Taking entries over into a fixture` {
       """, in: source)
   }
 
+  @Test func `keeps what touch has ended, as a value that was valid once`() throws {
+    let cache = try DiskCache(directory: source)
+    try cache.store([1], forKey: "k", expiration: .date(Timestamp(seconds: 4_000_000_000)))
+    try cache.close()
+    try Shell.run("touch \(name("k"))", in: source)
+    try fixture().pack(from: source)
+    let line = try #require(try fixture().manifest().candidates(for: name("k")).first)
+    #expect(line.isKept && line.expiry < line.lastAccess)
+  }
+
   @Test func `leaves out what a read refuses, and gives it no fresh hash`() throws {
     try store("sound", "damaged", "cut", "version", "malformed", "sparse", "other")
     try spoil()
