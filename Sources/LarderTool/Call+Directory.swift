@@ -85,7 +85,8 @@ extension Call {
   }
 
   /// Opens the cache directory with the tool's own settings. It sets no limit, so that nothing is
-  /// evicted, and no scan starts, unless the verb asks for one or a value finds the disk full.
+  /// evicted, and no scan starts, unless the verb asks for one or a value finds the disk full. A
+  /// directory that a group shares stays shared with it.
   func open(
     _ directory: [UInt8]? = nil, _ change: (inout DiskCache.Configuration) -> Void
   ) throws(Failure) -> DiskCache {
@@ -97,8 +98,20 @@ extension Call {
       path = fixture.path
       configuration.clock = ManualClock(fixture.now).wallClock
     }
+    configuration.sharesWithGroup = Self.isShared(path)
     return try onCache(directory) { () throws(CacheError) in
       try DiskCache(directory: path, configuration: configuration)
+    }
+  }
+
+  /// Whether a directory has the mode that `DiskCache.Configuration.sharesWithGroup` gives it: its
+  /// group may write, and new files get that group.
+  private static func isShared(_ path: String) -> Bool {
+    do throws(Errno) {
+      let status = try DirectoryHandle.open(path: path, faults: nil).status(of: FileName("."))
+      return status.permissions & 0o2020 == 0o2020
+    } catch {
+      return false
     }
   }
 

@@ -148,6 +148,12 @@ struct `Putting and getting` {
     #expect(try missed.json?["reason"] as? String == "absent")
   }
 
+  @Test(arguments: [("2770", "660"), ("700", "600"), ("750", "600")])
+  func `a value that is put is its group's if the directory is`(mode: String, file: String) throws {
+    _ = try scene.shell("mkdir -m \(mode) c; echo v | $larder put c k")
+    #expect(try scene.shell("stat -c %a c/8ce4b16b22b58894aa86c421e8759df3").text == "\(file)\n")
+  }
+
   @Test func `another program's files that are named by an MD5 are no cache to put into`() throws {
     let thumbnail = "900150983cd24fb0d6963f7d28e17f72.png"
     _ = try scene.shell("mkdir c; echo thumbnail > c/\(thumbnail)")
