@@ -4,7 +4,7 @@ public enum StoreOutcome: Sendable, Hashable {
   case stored
   /// The value is accepted and is being written in the background.
   case pending
-  /// The value is not in the cache, and an older one is not either.
+  /// The value is not in the cache. Nor is an older one, except after a `storeIfAbsent`.
   case rejected(Reason)
 
   /// The reason why a value was not stored. More may be added: give a `switch` over them a

@@ -23,8 +23,8 @@ extension DiskCache {
     public var sizeLimit: Int?
     /// The most entries, nil for no limit. The default is nil.
     public var countLimit: Int?
-    /// The longest time since the last access. An entry that has reached it is removed with the
-    /// expired ones and counts as expired. The default is nil.
+    /// The longest time since the last access. Sweeps and trims remove an entry that has
+    /// reached it, and reads find it until then. The default is nil.
     public var ageLimit: Duration?
     /// The bytes that must stay free on the file system, or entries are evicted. By default nil.
     ///
@@ -57,7 +57,7 @@ extension DiskCache {
     /// A short time costs a system call and a journal entry per use. A long one means that after a
     /// crash, and to other processes, entries seem unused for longer.
     public var recencyGranularity = Duration.seconds(60)
-    /// The interval of the sweeps that remove expired entries. The default is 10 minutes.
+    /// The interval of the sweeps for expired entries after the first scan; by default 10 minutes.
     public var sweepInterval = Duration.seconds(600)
     /// The time for which sweeps spare expired entries, so that a load can ask whether they are
     /// still good. The default is zero. Loads that may serve them lengthen it. An eviction for a
@@ -164,8 +164,8 @@ extension DiskCache {
   /// The way in which a process learns of changes by other processes and people.
   public enum Coherence: Sendable, Hashable {
     /// The kernel reports changes from the first store under a limit or the first value in memory
-    /// on. This takes one descriptor and one thread per directory. A hit in memory trails the
-    /// directory by 50 ms at most, and totals follow.
+    /// on. This takes one descriptor per directory and one thread per process. A hit in memory
+    /// trails the directory by 50 ms at most, and totals follow.
     ///
     /// If there are no events, as on network file systems or when the user has no watches left, the
     /// directory is scanned again after stores of 5 % of a limit and 30 s after the last one, and a
@@ -213,7 +213,7 @@ extension DiskCache {
 
     /// Recent stores, overwrites and removals may be undone. A served value is never wrong.
     case relaxed
-    /// A store or removal that has returned is on the disk: `fdatasync` before, or `fsync` on a
+    /// What has returned `.stored`, or was removed, is on the disk: `fdatasync` before, or `fsync` on a
     /// network file system, and `fsync` of the directory after.
     case durable
   }
@@ -257,8 +257,7 @@ extension DiskCache.Configuration {
 
   /// The mode of files, which the umask does not change.
   var permissions: UInt32 { sharesWithGroup ? 0o660 : 0o600 }
-  /// The mode of the directory. The set-group-id bit gives new files the directory's group. See:
-  /// man 7 inode.
+  /// The mode of the directory. The set-group-id bit gives new files its group. See: man 7 inode.
   var directoryPermissions: UInt32 { sharesWithGroup ? 0o2770 : 0o700 }
   /// Whether changes by other processes are followed. An exclusive opener has no neighbours, and a
   /// fixture ignores them.
