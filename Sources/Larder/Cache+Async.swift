@@ -86,8 +86,7 @@ extension Cache {
     try await disk.flush()
   }
 
-  /// Waits until everything accepted is on disk and detaches from the directory; in a cancelled
-  /// task too.
+  /// Waits until all that was accepted is on disk, and detaches; also in a cancelled task.
   public func close() async throws(CacheError) {
     try await disk.executor.run("close", toEnd: true, close)
   }
@@ -119,8 +118,7 @@ extension Cache {
 
   /// Removes many values at once, in parallel on the cache's threads.
   ///
-  /// - Returns: For each key, in the order given, whether there was a value, or the error of its
-  ///   removal.
+  /// - Returns: For each key, in order, whether there was a value, or the error of its removal.
   @discardableResult
   public func remove(forKeys keys: [some CacheKeyConvertible]) async -> [Result<Bool, CacheError>] {
     await disk.executor.map(keys.map(\.cacheKey), remove(forKey:))

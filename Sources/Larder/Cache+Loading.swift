@@ -2,8 +2,7 @@ import LarderBasics
 import LarderDisk
 
 extension Cache {
-  /// Returns the value stored under a key. Without a valid one, a closure loads it and the cache
-  /// stores it.
+  /// Returns the value stored under a key. Without a valid one, a closure loads it, to be stored.
   ///
   /// However many tasks ask for a key at once, one load runs, and all of them get its value or its
   /// error. After a load that failed, the next request loads again. A cancelled task stops waiting;
@@ -72,8 +71,7 @@ extension Cache {
   ///   - key: The key of the value.
   ///   - options: The tiers that take part, and whether an expired value is served or an error
   ///     kept.
-  ///   - load: Returns the new value, or says that the previous one stands; runs in a task of its
-  ///     own.
+  ///   - load: Returns the new value, or says that the previous one stands; runs in its own task.
   /// - Throws: As `value(forKey:expiration:options:orStore:)` does; `CacheError` with
   ///   `.callerFailed` for `.notModified` without a previous value.
   /// - Complexity: O(1) from memory, O(bytes) from disk.
@@ -266,8 +264,7 @@ public enum Loaded<Value: Sendable>: Sendable {
   /// The expiration is the configured one when nil. The extended data are up to 1,024 bytes; empty
   /// ones are not kept.
   case value(Value, expiration: Expiration? = nil, extendedData: [UInt8] = [])
-  /// The previous value is still good. It is valid for the expiration from now; for the configured
-  /// one when nil.
+  /// The previous value is still good, for the expiration from now; for the configured one if nil.
   ///
   /// Only its stamps and lifetime are written again, not its content and extended data. If it was
   /// replaced or removed meanwhile, the callers still get it and nothing is stored. Without a

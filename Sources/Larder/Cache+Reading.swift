@@ -1,8 +1,8 @@
 extension Cache {
   /// Returns the value under a key, read with the given options; nil when there is no valid one.
   ///
-  /// `.cacheOnly` and what concerns expired values and failures has no effect, because nothing is
-  /// loaded. `.reload` reads past the memory tier.
+  /// `.cacheOnly` and what concerns loads and their failures has no effect, because nothing is
+  /// loaded. `.allowingExpired` has one, and `.reload` reads past the memory tier.
   ///
   /// - Throws: `CacheError`, as `value(forKey:)` does.
   /// - Complexity: O(1) from memory, O(bytes) from disk.
@@ -124,8 +124,7 @@ extension Cache {
   ///   - expiration: The lifetime of the value from now; the configured one when nil.
   ///   - allowingExpired: Whether an expired value whose file still exists becomes valid again. The
   ///     default is false.
-  /// - Returns: Whether there was a value: `false` for one that is absent, expired or in memory
-  ///   alone.
+  /// - Returns: Whether there was a value; not one that is absent, expired or in memory alone.
   /// - Throws: `CacheError`, as `DiskCache.touch(forKey:expiration:allowingExpired:)` does.
   /// - Complexity: O(1); a value that waits to be written is written first, in O(bytes).
   @discardableResult

@@ -206,8 +206,7 @@ public struct CacheConfiguration: Sendable {
   /// The disk tier's settings.
   public var disk = DiskCache.Configuration()
 
-  /// Creates the default settings, or some with another limit in bytes for the files; nil for no
-  /// limit.
+  /// Creates the default settings, or with another limit in bytes for the files; nil for none.
   public init(sizeLimit: Int? = 1 << 30) { disk.sizeLimit = sizeLimit }
 }
 

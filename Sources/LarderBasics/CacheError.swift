@@ -1,7 +1,6 @@
 public import LarderSystem
 
-/// An error that a caller can act on: a code, the operation and path it concerns, and the cure in a
-/// sentence.
+/// An error to act on: a code, the operation and path that it concerns, and the cure in a sentence.
 ///
 /// Some failures are no errors but misses with a counted reason: an entry that another process
 /// removed, a damaged file. Errors name entries by their digests and never by their keys, because
@@ -75,8 +74,7 @@ public struct CacheError: Error, Sendable, Hashable {
     case cancelled
     /// A load waits for its own key, or two loads wait for each other.
     case loadCycle
-    /// There is no valid value, and the call's options forbid to load one, or the loaded one was
-    /// rejected.
+    /// There is no valid value, and the options forbid to load one, or the loaded one was rejected.
     case notCached
     /// The cache was closed.
     case closed

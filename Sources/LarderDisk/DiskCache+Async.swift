@@ -133,8 +133,7 @@ extension DiskCache {
     try await executor.run("flush", flush)
   }
 
-  /// Waits until everything accepted is on disk, and detaches from the directory; in a cancelled
-  /// task too.
+  /// Waits until all that was accepted is on disk, and detaches; also in a cancelled task.
   public func close() async throws(CacheError) {
     try await executor.run("close", toEnd: true, close)
   }

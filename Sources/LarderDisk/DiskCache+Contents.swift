@@ -13,8 +13,7 @@ extension DiskCache {
     Int(clamping: measure.of(try totals("totalSize")))
   }
 
-  /// Returns the number of entries. Waits for the first scan. Counts expired entries that have not
-  /// been swept.
+  /// Returns the number of entries, with expired ones not yet swept. Waits for the first scan.
   ///
   /// - Complexity: O(1) after the first scan.
   /// - Throws: `CacheError`, as `entries(byUse:)` does, and what the scan met.
@@ -38,8 +37,7 @@ extension DiskCache {
   /// Returns the path of the file of a name.
   package func path(of name: EntryName) -> String { "\(directory)/\(name)" }
 
-  /// Returns the entry of a key without its value; nil if a read would find none. Does not count as
-  /// a use.
+  /// Returns the entry of a key without its value; nil if a read would find none. Counts no use.
   ///
   /// For a value that waits to be written it returns the entry that its file will be;
   /// `allocatedByteCount` is 0, because no blocks are set aside yet.

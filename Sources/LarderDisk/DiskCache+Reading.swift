@@ -108,8 +108,7 @@ extension DiskCache {
     return EntryFile(file: file, byteCount: byteCount, knownData: data)
   }
 
-  /// Whether a read would find a value, as far as status and attributes show. Does not count as a
-  /// use.
+  /// Whether a read would find a value, as far as status and attributes show. Counts no use.
   ///
   /// - Throws: `CacheError`: `.closed`, `.forked`, `.permissionDenied`, `.io`.
   /// - Complexity: O(1): reads status and attributes, not the content.

@@ -138,8 +138,7 @@ extension DiskCache {
   ///   - expiration: The time for which the value is valid from now; the configured one if nil.
   ///   - allowingExpired: Whether an expired value that is still there becomes valid again. The
   ///     default is false.
-  /// - Returns: Whether there was a value. `false` for one that is absent, expired or another
-  ///   key's.
+  /// - Returns: Whether there was a value; not one that is absent, expired or another key's.
   /// - Throws: `CacheError`: `.readOnly`, `.permissionDenied` for a file of another user,
   ///   `.closed`, `.forked`, `.io`.
   /// - Complexity: O(1); a value that waits to be written is written first, in O(bytes).

@@ -72,8 +72,7 @@ public struct BulkRemoval: Sendable, Hashable {
   public internal(set) var failed = 0
   /// The bytes of the values removed.
   public package(set) var byteCount = 0
-  /// The number of entries whose keys a closure could not see, because their files do not record
-  /// them.
+  /// The number of entries whose keys a closure could not see: their files do not record them.
   public internal(set) var unknownKeys = 0
 
   package init() {}

@@ -22,8 +22,7 @@ extension MemoryCache {
   func withStripe<Result>(
     _ hash: Int, _ body: (inout sending LRU<Key, Value>) -> sending Result
   ) -> sending Result {
-    // By the low bits, because the table in a stripe uses the high ones: each stripe sees all of
-    // those.
+    // By the low bits: the table in a stripe uses the high ones, and each stripe sees all of those.
     withStripe(at: hash & stripeMask, body)
   }
 

@@ -70,8 +70,7 @@ extension MemoryCache {
     return withStripe(hash) { $0.contains(key, tag: Self.tag(hash), at: now) }
   }
 
-  /// The value of a key, read as by `value(forKey:)` and set as by `store(_:forKey:)`; nil removes
-  /// it.
+  /// The value of a key, read as by `value(forKey:)`, set as by `store(_:forKey:)`; nil removes it.
   @inlinable
   public subscript(key: Key) -> Value? {
     get { value(forKey: key) }

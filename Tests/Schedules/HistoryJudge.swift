@@ -534,7 +534,11 @@
 
     /// Returns whether a value was written into a file by an outsider while a call read the file.
     func isOverwritten(by value: Int, during call: Call) -> Bool {
-      let calls = history.calls.filter { $0.operation.name == call.operation.name }
+      // A file that is open may get another name meanwhile.
+      let names = history.calls.filter { other in
+        other.operation.name == call.operation.name && other.isBeside(call)
+      }.map(\.operation.otherName) + [call.operation.name]
+      let calls = history.calls.filter { names.contains($0.operation.name) }
       return calls.contains { other in
         switch other.operation.verb {
         case .overwrite:

@@ -84,11 +84,17 @@ struct Catalog: Sendable {
     index.use(slot, at: access)
     // Most uses extend nothing, and extensions by earlier uses are in the index already.
     guard isDue || !uses.isEmpty else { return stored }
-    if isDue { uses.note(name, status, access: access, expiry: extended()) }
+    if isDue { uses.note(name, status, expiry: extended()) }
     // Never an earlier one: a touch in the same tick of the clock may have set a later expiry.
     guard let expiry = uses.expiry(of: name, status), expiry > stored else { return stored }
     index.setExpiry(expiry, of: slot)
     return expiry
+  }
+
+  /// Takes the pending use of a name to be written, with the time of the latest use.
+  mutating func takeUse(of name: EntryName) -> (use: PendingStamp, access: Timestamp)? {
+    guard let use = uses.take(name), let slot = index.slot(of: name) else { return nil }
+    return (use, index.table.records[slot].lastAccess.timestamp)
   }
 
   /// Has a use that could not be written wait again, unless a later one waits or the entry is gone.
@@ -111,8 +117,6 @@ struct PendingStamp: Sendable, Equatable {
   /// The expiry that the file had. If it has another one when the stamp is written, the extension
   /// is dropped, because a person or another process has set that.
   var expirySeen: Timestamp
-  /// The time of the use, to be written as atime.
-  var lastAccess: Timestamp
   /// The extended expiry, if the use extends.
   var expiry: Timestamp?
 }
@@ -191,13 +195,10 @@ struct UseLog: Sendable {
   }
 
   /// Notes a use that is due on the disk. An extension by an earlier use of the same file stands.
-  mutating func note(
-    _ name: EntryName, _ status: FileStatus, access: Timestamp, expiry: Timestamp?
-  ) {
+  mutating func note(_ name: EntryName, _ status: FileStatus, expiry: Timestamp?) {
     let promised = [self.expiry(of: name, status), expiry].compactMap(\.self).max()
     pending[name] = PendingStamp(
-      inode: status.inodeMark, expirySeen: status.modification, lastAccess: access, expiry: promised
-    )
+      inode: status.inodeMark, expirySeen: status.modification, expiry: promised)
   }
 
   /// Takes the pending use of a name, which the caller writes unless the file is another or gone.
@@ -286,8 +287,7 @@ package struct Recency: Sendable {
     return min(nanoseconds, Int64(count) * 62_500_000)
   }
 
-  /// Returns the last access to write: never earlier than the stored one, unless that is in the
-  /// future.
+  /// Returns the last access to write: not before the stored one, unless that is in the future.
   static func access(used: Timestamp, stored: Timestamp, now: Timestamp) -> Timestamp {
     stored > now ? used : max(used, stored)
   }

@@ -225,8 +225,7 @@ package final class DirectoryLocation: Sendable {
   /// Checks that the path still leads to the directory that is held. If not, holds the directory
   /// that it leads to. If there is none and `mayMake` is true, makes it first.
   ///
-  /// Checks at most once a second, unless `isUrgent` is true or the path is known to lead
-  /// elsewhere.
+  /// Checks once a second at most, unless `isUrgent` or if the path is known to lead elsewhere.
   ///
   /// - Returns: Whether another directory is held now.
   func revalidate(isUrgent: Bool, mayMake: Bool, _ operation: String) throws(CacheError) -> Bool {

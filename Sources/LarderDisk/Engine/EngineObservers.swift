@@ -18,8 +18,7 @@ package enum DiskChange: Sendable {
   case filesChanged([EntryName])
   /// Any file may have been replaced.
   case anyChanged
-  /// Everything was removed. Values stored after the call stay. Values that are being stored during
-  /// the call may go.
+  /// Everything was removed. Values stored after the call stay; those stored during it may go.
   case cleared
 }
 

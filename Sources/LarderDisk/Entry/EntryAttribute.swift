@@ -144,8 +144,7 @@ package enum KeyProof: Sendable, Equatable {
     package static let key = Form.keyWithin(.max)
   }
 
-  /// The length of the longest key that is recorded as it is. Of a longer key, the digest is
-  /// recorded.
+  /// The length of the longest key that is recorded as it is. Of a longer one, its digest is.
   static let maximumRecordedKeyCount = 2000
 
   private static let keyMark = UInt8(ascii: "=")

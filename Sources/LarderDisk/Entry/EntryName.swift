@@ -164,8 +164,7 @@ struct TemporaryName: Sendable {
 
   /// Gives the name back, when no file has it any more, if it can be used again.
   ///
-  /// It is not given back if another process's file turned out to have it: it would be tried for
-  /// ever.
+  /// Not given back if another process's file turned out to have it: it would be tried for ever.
   func giveBack() {
     guard isReusable, forkCount == ProcessIdentity.forkCount else { return }
     Self.names.own.value.withLock { $0.free.append(fileName) }

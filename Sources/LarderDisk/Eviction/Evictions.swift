@@ -300,8 +300,7 @@ extension TrimPlan {
     }
   }
 
-  /// Returns the plan of a sweep. Its victims count as expired, including those that go for the age
-  /// limit.
+  /// Returns the plan of a sweep. Its victims count as expired, also those past the age limit.
   ///
   /// - Parameter grace: The time for which entries are spared after their expiry.
   static func sweep(

@@ -45,8 +45,7 @@ extension EntryIndex {
 
   /// Selects an order, so that `order` is that one.
   ///
-  /// The order in use lies in the index itself, because a look into an array takes a fiftieth of a
-  /// read.
+  /// The order in use lies in the index itself: a look into an array takes a fiftieth of a read.
   @inline(__always)
   private mutating func select(_ number: Int) {
     guard number != selected else { return }

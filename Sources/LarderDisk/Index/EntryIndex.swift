@@ -135,8 +135,7 @@ package struct IndexedEntry: Sendable, Hashable {
   var lastAccess: Timestamp
   /// The expiry; `Timestamp.never` if the entry does not expire.
   package var expiry: Timestamp
-  /// The inode, folded. With the change time, it identifies the state of the file that this is
-  /// known of.
+  /// The inode, folded. With the change time, it identifies the state that this is known of.
   var inode: UInt32
   var changeTime: Timestamp
   /// What the check of attributes and content has shown for this inode and change time; nil if this

@@ -1,8 +1,7 @@
 import LarderDigest
 import LarderSystem
 
-/// A table that finds entries by name, and gives them their slots and a record each: linear hashing
-/// with chains.
+/// A table that finds entries by name, with a slot and a record each: linear hashing with chains.
 ///
 /// ```
 ///  buckets   0    1    2    3    4      as many as there were entries at most: with the next one,

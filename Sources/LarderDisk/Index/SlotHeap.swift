@@ -37,8 +37,7 @@ struct SlotHeap: Sendable {
     sift(node, from: nodes.count - 1, in: &table)
   }
 
-  /// Takes out the node at a position. The last one takes its place, and moves up or down from
-  /// there.
+  /// Takes out the node at a position. The last one takes its place and moves up or down.
   mutating func remove(at position: Int, in table: inout EntryTable) {
     let last = nodes.removeLast()
     if position < nodes.count { sift(last, from: position, in: &table) }
@@ -73,8 +72,7 @@ struct SlotHeap: Sendable {
     }
   }
 
-  /// Returns the child that goes first. The children lie side by side, from four times the position
-  /// and one on.
+  /// Returns the child that goes first. The four lie side by side, from 4 × position + 1 on.
   @inline(__always)
   private func firstChild(
     of position: Int, in table: EntryTable

@@ -39,8 +39,7 @@ extension DiskCache {
     return names
   }
 
-  /// Looks at the file of a name, expired or not. Returns nil if there is no file that can be an
-  /// entry.
+  /// Looks at the file of a name, expired or not; nil if there is none that can be an entry.
   ///
   /// - Parameter isChecking: Whether the content is read and compared with its hash.
   package func look(at name: EntryName, isChecking: Bool = false) throws(CacheError) -> EntryLook? {

@@ -180,8 +180,7 @@ extension DiskEngine {
       state.locks.markHeld()
       return state.catalog.scans.hasRead
     }
-    // A read that opened its file before the watch must leave nothing of it in memory or in the
-    // index.
+    // A read that opened its file before the watch leaves nothing of it in memory or the index.
     _ = generations.changingAll { watching.advance(to: .settled) }
     changed.signal()
     // A scan that follows events waits for the watch before it reads. One for an earlier opener may

@@ -48,14 +48,15 @@ struct Effects: OptionSet, Sendable {
   static let isOlder = Effects(rawValue: 16)
   /// The file that was read stays out of the index.
   static let isStray = Effects(rawValue: 32)
+  /// The file may have lost the stamp of a later use, which is written anew.
+  static let isUndone = Effects(rawValue: 64)
 }
 
 extension EngineState {
   /// Takes over what was found of a name, and returns what follows. The one place that decides what
   /// a change by another process means.
   ///
-  /// - Parameter isCurrent: Whether this process has not changed the name since the finding, or
-  ///   holds it.
+  /// - Parameter isCurrent: Whether this process holds the name, or has not changed it since.
   mutating func settle(_ finding: Finding, isCurrent: Bool, at now: Timestamp) -> Effects {
     let name = finding.name
     switch finding.evidence {
@@ -161,8 +162,7 @@ enum Sighting: Sendable, Equatable {
   /// The known file is gone.
   case gone
 
-  /// Compares the file that was met with the known entry; `met` is nil if the name is free or not
-  /// an entry's.
+  /// Compares the file that was met, nil if the name is free or not an entry's, with the known one.
   ///
   /// - Parameter pending: The use of the known file that is not yet on the disk, if any.
   init(of met: IndexedEntry?, known: IndexedEntry?, pending: PendingStamp?, now: Timestamp) {

@@ -139,8 +139,7 @@ package final class Watcher: Sendable {
     return readEvents(for: engine)
   }
 
-  /// Waits after a delay for an event, reads and acts on one of the engine's threads, and waits for
-  /// the next one.
+  /// Waits after a delay for an event, acts on one of the engine's threads, and waits for the next.
   private func waitForEvents(_ engine: DiskEngine, after delay: Duration) throws(Errno) {
     guard let queue = state.withLock({ $0.queue }) else { return }
     // The engine is held only during the reading. Its end can begin while nothing happens.

@@ -97,8 +97,7 @@ struct ScanLog: Sendable {
     (isOngoing, met) = (false, nil)
   }
 
-  /// Gives up the ongoing scan and starts anew, because the index no longer shows what the
-  /// directory holds.
+  /// Gives up the ongoing scan and starts anew: the index shows no longer what the directory holds.
   mutating func reset() {
     progress = .notStarted
     giveUp()

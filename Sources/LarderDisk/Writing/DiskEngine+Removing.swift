@@ -42,8 +42,7 @@ extension DiskEngine {
       "remove", at: "\(location.path)/\(name)",
       held.unlink(.entry, in: handle, trusting: reader.trust))
     isFree = true
-    // A value that waits goes after the file. If the file stayed, reads would find it, and it is
-    // older.
+    // A value that waits goes after the file: reads would find the file, which is older.
     let hasDropped = onSettled?(nil) == true
     let isCounted = hasDropped || outcome.isRemoved && !wasHidden
     withState { state in

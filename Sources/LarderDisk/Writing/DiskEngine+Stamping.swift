@@ -159,19 +159,19 @@ extension DiskEngine {
     let meant = expiry ?? status.modification.asExpiry
     // The index knows the file as it is now, so the event of the change is ignored. The tiers are
     // notified here instead.
-    _ = learn(name) { ($0.settle(useOf: name, from: status, to: fresh, meant: meant), ()) }
+    let (effects, _) = learn(name) {
+      ($0.settle(useOf: name, from: status, to: fresh, access: written, expiry: meant), ())
+    }
+    if effects.contains(.isUndone) { planDrain(within: configuration.recencyGranularity) }
     return fresh.linkCount > 0 ? fresh.modification.asExpiry : nil
   }
-
-  /// The number of slots whose names a drain takes under one lock.
-  private static let drainCount = 1024
 
   /// Writes the pending uses of all names.
   func drainStamps() {
     let slotCount = withState { $0.catalog.uses.beginDrain() }
-    for start in stride(from: 0, to: slotCount, by: Self.drainCount) {
-      let end = min(start + Self.drainCount, slotCount)
-      for name in withState({ $0.catalog.uses.pending.names(in: start..<end) }) {
+    // The lock is held for a thousand slots at a time.
+    for start in stride(from: 0, to: slotCount, by: 1024) {
+      for name in withState({ $0.catalog.uses.pending.names(in: start..<start + 1024) }) {
         changing(name) { _ in drainStamp(of: name) }
       }
     }
@@ -180,7 +180,7 @@ extension DiskEngine {
   }
 
   private func drainStamp(of name: EntryName) {
-    guard let pending = withState({ $0.catalog.uses.take(name) }) else { return }
+    guard let (pending, access) = withState({ $0.catalog.takeUse(of: name) }) else { return }
     do throws(Errno) {
       let descriptor = try location.handle.openForReading(name.fileName)
       let status = try descriptor.status()
@@ -188,8 +188,8 @@ extension DiskEngine {
       // An expiry other than the one seen was set by a person or a neighbour and is kept.
       let isUnchanged = status.modification == pending.expirySeen
       try stamp(
-        descriptor, name, status, access: pending.lastAccess,
-        expiry: isUnchanged ? pending.expiry : nil, now: heldNow)
+        descriptor, name, status, access: access, expiry: isUnchanged ? pending.expiry : nil,
+        now: heldNow)
     } catch .noSuchFile, .staleHandle, .tooManyLinks, .noSuchDeviceOrAddress {
       // The file is gone, or the name is that of another file, a link or a socket.
       count { $0.stampsDropped += 1 }

@@ -98,8 +98,7 @@ extension DiskEngine {
     }
   }
 
-  /// Returns the outcome of a store that is rejected before anything is written; nil if it may go
-  /// on.
+  /// Returns the outcome of a store that is rejected before it writes; nil if it may go on.
   func refusal(
     of request: StoreRequest, byteCount: Int? = nil
   ) throws(CacheError) -> StoreOutcome? {

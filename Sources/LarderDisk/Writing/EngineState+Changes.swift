@@ -68,9 +68,10 @@ extension EngineState {
 
   /// Takes over the stamp of a use, written through a file that this thread had open.
   ///
-  /// - Parameter meant: The expiry that the file was to have.
+  /// - Parameter access: The last access that was written, with the expiry that was meant.
   mutating func settle(
-    useOf name: EntryName, from status: FileStatus, to fresh: FileStatus, meant: Timestamp
+    useOf name: EntryName, from status: FileStatus, to fresh: FileStatus, access: Timestamp,
+    expiry: Timestamp
   ) -> Effects {
     // It was removed or replaced since it was opened.
     if fresh.linkCount == 0 {
@@ -81,8 +82,14 @@ extension EngineState {
     let isChanged = catalog.restamp(name, from: status, to: fresh)
     // Another process or a person has shortened the expiry while it was stamped. The two seconds
     // allow for file systems that hold less of a stamp.
-    let isShortened = fresh.modification.asExpiry.adding(seconds: 2) < meant
-    return isChanged || isShortened ? .isLearned : []
+    let isShortened = fresh.modification.asExpiry.adding(seconds: 2) < expiry
+    let effects: Effects = isChanged || isShortened ? .isLearned : []
+    // A later use may have been stamped since the status was read, and be undone now.
+    guard let known = catalog.index.entry(named: name), known.inode == fresh.inodeMark,
+      known.lastAccess > access
+    else { return effects }
+    catalog.keep(PendingStamp(inode: known.inode, expirySeen: fresh.modification), of: name)
+    return effects.union(.isUndone)
   }
 
   /// What has become of a file that a store has published.

@@ -24,8 +24,7 @@ final class EntryWriter: Sendable {
   /// Starts a file. It has no name if the entry's name is free and the file system has unnamed
   /// files; otherwise it is a temporary, locked for as long as it is open.
   ///
-  /// - Throws: `.noSuchFile` when the directory is gone, `.noSpace`, and other errors of opening a
-  ///   file.
+  /// - Throws: `.noSuchFile` if the directory is gone, `.noSpace`, and others of opening a file.
   func stage(in handle: DirectoryHandle, isNew: Bool) throws(Errno) -> StagedFile {
     // A crash leaves nothing of an unnamed file behind. But only linkat can give it a name later,
     // and linkat replaces nothing, so a temporary is used if the name is taken. A durable file has
@@ -75,8 +74,7 @@ final class EntryWriter: Sendable {
     do throws(Errno) {
       let isTold = try file.setAttributes(
         seal, form(of: seal, file), permissions: configuration.permissions)
-      // Without attributes the value can be stored, but not the extended data that the caller
-      // relies on.
+      // Without attributes the value can be stored, but not the data that the caller relies on.
       if !isTold && !seal.extendedData.isEmpty { throw .notSupported }
       if file.handle.fileSystem.isNetwork {
         // Before the stamps are set, because a late write would move them, and because a write that

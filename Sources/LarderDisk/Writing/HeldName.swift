@@ -52,8 +52,7 @@ struct HeldName: ~Copyable {
     // After the file has its name, the directory has to survive a power cut too.
     if configuration.durability == .durable { try file.handle.descriptor.synchronize() }
     let status = try file.descriptor.status()
-    // The umask may have taken bits away. Setting them moves the change time, so the status is read
-    // again.
+    // The umask may have taken bits. Setting them moves the change time: the status is read again.
     if status.permissions & 0o777 == configuration.permissions { return status }
     try file.descriptor.setPermissions(configuration.permissions)
     return try file.descriptor.status()

@@ -1,8 +1,7 @@
 package import LarderBasics
 package import LarderSystem
 
-/// A store without its content, or a touch: the key, the facts stored beside the content, and the
-/// conditions.
+/// A store without its content, or a touch: the key, the facts beside it, and the conditions.
 package struct StoreRequest: Sendable {
   package let subject: Subject
   var expiration: Expiration
@@ -33,8 +32,7 @@ package struct StoreRequest: Sendable {
   /// into ext4's block of 4 KiB.
   package static let maximumExtendedDataCount = 1024
 
-  /// Returns the reason for which a store is rejected before anything is written; nil if it may go
-  /// on.
+  /// Returns the reason for which a store is rejected before it writes; nil if it may go on.
   ///
   /// - Parameter byteCount: The value's length, if it is known.
   // Inlined, because a call copies the configuration: 200 instructions of a store.

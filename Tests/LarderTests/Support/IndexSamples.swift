@@ -31,7 +31,7 @@ enum IndexSample {
   static func status(of entry: IndexedEntry, changed: Timestamp? = nil) -> FileStatus {
     var raw = stat()
     raw.st_ino = .init(entry.inode)
-    raw.st_mode = S_IFREG | 0o600
+    (raw.st_mode, raw.st_nlink) = (S_IFREG | 0o600, 1)
     raw.st_size = .init(entry.byteCount)
     raw.st_blocks = .init(entry.allocatedByteCount / 512)
     (raw.st_atim, raw.st_mtim) = (entry.lastAccess.timespec, entry.expiry.timespec)

@@ -14,9 +14,7 @@ struct `The catalog` {
     var catalog = Catalog()
     catalog.scans.end(catalog.scans.begin(), .finished)
     _ = catalog.adopt(entry, order: .byLastAccess)
-    catalog.uses.note(
-      name, IndexSample.status(of: entry), access: Timestamp(seconds: 9),
-      expiry: Timestamp(seconds: 900))
+    catalog.uses.note(name, IndexSample.status(of: entry), expiry: Timestamp(seconds: 900))
     catalog.scans.beginReading(catalog.scans.begin(), catalog.index.emptyMarks())
     return catalog
   }
@@ -126,7 +124,7 @@ struct `The catalog` {
       known.slot, of: name, status, at: access, isDue: isDue, extended: nil)
     #expect(expiry == .never && catalog.index.numbers() == [2, 1])
     #expect(catalog.index.entry(named: name)?.lastAccess == access)
-    #expect(catalog.uses[name]?.lastAccess == (isDue ? access : nil))
+    #expect(catalog.takeUse(of: name)?.access == (isDue ? access : nil))
   }
 
   @Test func `a use keeps the later expiry that an earlier use has promised`() throws {
@@ -135,8 +133,8 @@ struct `The catalog` {
     let status = IndexSample.status(of: short)
     catalog.index.upsert(short, order: .mostRecent)
     let slot = try #require(catalog.index.slot(of: name))
-    let (first, later) = (Timestamp(seconds: 9), Timestamp(seconds: 10))
-    catalog.uses.note(name, status, access: first, expiry: Timestamp(seconds: 900))
+    let later = Timestamp(seconds: 10)
+    catalog.uses.note(name, status, expiry: Timestamp(seconds: 900))
     let promised = catalog.use(slot, of: name, status, at: later, isDue: false, extended: nil)
     #expect(promised == Timestamp(seconds: 900))
     #expect(catalog.index.entry(named: name)?.expiry == Timestamp(seconds: 900))

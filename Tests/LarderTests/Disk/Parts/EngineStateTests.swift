@@ -16,8 +16,7 @@ struct `The state of an engine` {
     var state = EngineState()
     state.catalog.scans.end(state.catalog.scans.begin(), .finished)
     _ = state.noteStored(entry)
-    state.catalog.uses.note(
-      name, IndexSample.status(of: entry), access: Timestamp(seconds: 9), expiry: nil)
+    state.catalog.uses.note(name, IndexSample.status(of: entry), expiry: nil)
     state.catalog.scans.beginReading(state.catalog.scans.begin(), state.catalog.index.emptyMarks())
     return state
   }
@@ -105,6 +104,21 @@ struct `The state of an engine` {
     hideEverything(in: &state)
     let isChanged = stamp(&state, 1)
     #expect(!isChanged && state.hidesFile(named: name) && !state.catalog.index.contains(name))
+  }
+
+  @Test func `a stamp that may have undone a later one is written again`() {
+    var state = scanning()
+    state.catalog.uses.take(name)
+    let status = IndexSample.status(of: entry)
+    let slot = state.catalog.index.slot(of: name)
+    for used in [Int64(9), 10, 11] {
+      if let slot { state.catalog.index.use(slot, at: Timestamp(seconds: used)) }
+      let effects = state.settle(
+        useOf: name, from: status, to: status, access: Timestamp(seconds: 10), expiry: .never)
+      #expect(effects.contains(.isUndone) == (used > 10))
+      let use = state.catalog.takeUse(of: name)
+      #expect(use?.access == (used > 10 ? Timestamp(seconds: used) : nil))
+    }
   }
 
   @Test func `another directory has to be locked and scanned, and the counters go on`() {

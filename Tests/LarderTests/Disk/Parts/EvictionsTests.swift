@@ -152,8 +152,7 @@ struct `The evictions of a process` {
     var state = state(11)
     state.beginPurge(configuration, sparing: nil)
     state.catalog.uses.note(
-      IndexSample.name(0), IndexSample.status(of: IndexSample.entry(0)),
-      access: Timestamp(seconds: 5), expiry: nil)
+      IndexSample.name(0), IndexSample.status(of: IndexSample.entry(0)), expiry: nil)
     var progress = purging
     // It failed: it keeps its use and is not chosen again.
     settle(try #require(choose(&progress, in: &state)), .failed(.ioError), &progress, in: &state)

@@ -217,8 +217,7 @@ struct `What is found of a name` {
 
   @Test func `voids a use that is still to be stamped if the file is gone, and counts that once`() {
     var state = state(.same, .free)
-    state.catalog.uses.note(
-      name, IndexSample.status(of: entry()), access: Timestamp(seconds: 9), expiry: nil)
+    state.catalog.uses.note(name, IndexSample.status(of: entry()), expiry: nil)
     for _ in 0..<2 {
       _ = state.settle(finding(.free, in: state), isCurrent: true, at: Timestamp(seconds: 100))
       #expect(state.statistics.stampsDropped == 1 && state.catalog.uses.isEmpty)

@@ -64,8 +64,7 @@ struct `A file that was met` {
     let ended = entry(used: 100, expires: 999)
     #expect(sighting(ended, entry(used: 900)) == .changed(entry(used: 900, expires: 999)))
     let pending = PendingStamp(
-      inode: 1, expirySeen: Timestamp(seconds: 5_000), lastAccess: now,
-      expiry: Timestamp(seconds: 7_000))
+      inode: 1, expirySeen: Timestamp(seconds: 5_000), expiry: Timestamp(seconds: 7_000))
     #expect(sighting(entry(), entry(used: 900, expires: 7_000), pending: pending) == .known)
     #expect(
       sighting(ended, entry(used: 900, expires: 7_000), pending: pending)
@@ -84,8 +83,7 @@ struct `A file that was met` {
 
   @Test func `keeps what a use has promised, unless somebody has set another expiry`() {
     let pending = PendingStamp(
-      inode: 1, expirySeen: Timestamp(seconds: 5_000), lastAccess: now,
-      expiry: Timestamp(seconds: 7_000))
+      inode: 1, expirySeen: Timestamp(seconds: 5_000), expiry: Timestamp(seconds: 7_000))
     let known = entry(used: 900, expires: 7_000)
     #expect(
       sighting(entry(changed: 11), known, pending: pending)

@@ -18,10 +18,10 @@ struct `The log of uses` {
     IndexSample.status(of: IndexSample.entry(number, expires: seconds))
   }
 
-  /// Returns a log in which entry 1 was used at 10 s.
+  /// Returns a log in which entry 1 was used.
   private func used(expiry: Int64?) -> UseLog {
     var log = UseLog()
-    log.note(first, status(), access: time(10), expiry: expiry.map { time($0) })
+    log.note(first, status(), expiry: expiry.map { time($0) })
     return log
   }
 
@@ -57,10 +57,10 @@ struct `The log of uses` {
 
   @Test func `a use is pending until it is taken or forgotten`() {
     var log = used(expiry: nil)
-    log.note(second, status(2), access: time(11), expiry: nil)
-    #expect(!log.isEmpty && log[first]?.lastAccess == time(10) && log[first]?.inode == 2)
+    log.note(second, status(2), expiry: nil)
+    #expect(!log.isEmpty && log[first]?.inode == 2)
     let taken = [log.take(first), log.take(first)]
-    #expect(taken[0]?.lastAccess == time(10) && taken[1] == nil && log[first] == nil)
+    #expect(taken[0]?.inode == 2 && taken[1] == nil && log[first] == nil)
     log.take(second)
     #expect(log.isEmpty && log[second] == nil)
   }
@@ -78,20 +78,20 @@ struct `The log of uses` {
     expiry: Int64?, expected: Int64
   ) {
     var log = used(expiry: 200)
-    log.note(first, status(), access: time(20), expiry: expiry.map { time($0) })
-    #expect(log[first]?.expiry == time(expected) && log[first]?.lastAccess == time(20))
+    log.note(first, status(), expiry: expiry.map { time($0) })
+    #expect(log[first]?.expiry == time(expected))
   }
 
   @Test(arguments: [(7, 100), (1, 150)] as [(Int, Int64)])
   func `a use of another file, or of another expiry, starts anew`(number: Int, expires: Int64) {
     var log = used(expiry: 200)
-    log.note(first, status(number, expires: expires), access: time(20), expiry: nil)
+    log.note(first, status(number, expires: expires), expiry: nil)
     #expect(log[first]?.expiry == nil && log[first]?.expirySeen == time(expires))
   }
 
   @Test func `a drain finds the names that were pending, and ends once`() {
     var log = used(expiry: nil)
-    log.note(second, status(2), access: time(11), expiry: nil)
+    log.note(second, status(2), expiry: nil)
     #expect(!log.isDraining)
     let slotCount = log.beginDrain()
     #expect(log.isDraining && Set(log.pending.names(in: 0..<slotCount)) == [first, second])
@@ -111,7 +111,7 @@ struct `The log of uses` {
     let plans = [10, 10, 20, 5].map { log.planDrain(by: start.advanced(by: .seconds($0))) }
     #expect(plans == [true, false, false, true])
     _ = log.beginDrain()
-    log.note(first, status(1, expires: 100), access: time(20), expiry: nil)
+    log.note(first, status(1, expires: 100), expiry: nil)
     // A drain that hangs is not planned again beside itself.
     let plansBeside = [60, 7, 30].map { log.planDrain(by: start.advanced(by: .seconds($0))) }
     _ = log.endDrain()
