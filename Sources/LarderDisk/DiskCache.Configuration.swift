@@ -213,8 +213,8 @@ extension DiskCache {
 
     /// Recent stores, overwrites and removals may be undone. A served value is never wrong.
     case relaxed
-    /// What has returned `.stored`, or was removed, is on the disk: `fdatasync` before, or `fsync` on a
-    /// network file system, and `fsync` of the directory after.
+    /// What a store has returned `.stored` for, or was removed, is on the disk: `fdatasync` before,
+    /// or `fsync` on a network file system, and `fsync` of the directory after.
     case durable
   }
 

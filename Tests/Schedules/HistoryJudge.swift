@@ -535,9 +535,10 @@
     /// Returns whether a value was written into a file by an outsider while a call read the file.
     func isOverwritten(by value: Int, during call: Call) -> Bool {
       // A file that is open may get another name meanwhile.
-      let names = history.calls.filter { other in
-        other.operation.name == call.operation.name && other.isBeside(call)
-      }.map(\.operation.otherName) + [call.operation.name]
+      let names =
+        history.calls.filter { other in
+          other.operation.name == call.operation.name && other.isBeside(call)
+        }.map(\.operation.otherName) + [call.operation.name]
       let calls = history.calls.filter { names.contains($0.operation.name) }
       return calls.contains { other in
         switch other.operation.verb {
