@@ -121,6 +121,9 @@ final class `Larder with Foundation` {
   func `a date survives the way to a stamp and back`(interval: TimeInterval) {
     let date = Date(timeIntervalSince1970: interval)
     #expect(Date(Timestamp(date)) == date)
+    // A step of the dates of these years, which is too fine for one that counts from 1970.
+    let fine = Date(timeIntervalSinceReferenceDate: 820_000_000 + 0x1p-23)
+    #expect(Date(Timestamp(fine)) == fine)
   }
 
   @Test(arguments: [Date.distantPast, .distantFuture, Date(timeIntervalSince1970: .infinity)])
