@@ -84,12 +84,13 @@ extension Cache {
   ) async throws -> Result {
     do {
       // Three times, because the stored value may be removed before its file is lent.
-      for attempt in 0..<3 {
+      for attempt in 0...3 {
         // The first look decides how the call counts. A closure that throws has got the file.
         var isFound = true
         defer { if attempt > 0 { flights.countLookAgain(isVainHit: isFound) } }
         if let result = try await lend() { return result }
         isFound = false
+        if attempt == 3 { break }
         let outcome = try await fileFlights.value(
           of: key, clock: disk.engine.configuration.clock
         ) { flight in

@@ -194,8 +194,10 @@ extension Cache {
   private func load(
     _ request: LoadRequest, _ flight: FlightID, isForCaller: Bool = true
   ) async throws -> Value {
-    let (key, options) = (request.key, request.options)
-    var previous: PreviousValue?
+    let key = request.key
+    var (options, previous) = (request.options, PreviousValue?.none)
+    // Callers who allow no expired value may wait for this one.
+    options.allowsExpired = false
     let isOwn = options.isMemoryOnly || options.reloads
     let wish = isOwn ? .process : options.singleFlight ?? configuration.singleFlight
     return try await inTurn(key, flight, wish) {

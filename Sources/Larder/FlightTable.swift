@@ -99,14 +99,14 @@ struct FlightTable<Waiter: Sendable>: Sendable {
   }
 
   /// Gives up the load of a key if it began as a refresh that should have ended by now, or that was
-  /// superseded before a caller waited for it: its value is of no use then.
+  /// superseded before any caller who waits for it came: its value is of no use then.
   ///
   /// - Returns: The load to cancel, and its waiting callers, which must ask again.
   mutating func giveUpRefresh(
     of key: CacheKey, at now: Timestamp
   ) -> (flight: FlightID, waiters: [Waiter])? {
     guard let flight = byKey[key], let known = flights[flight], let time = known.refreshTime,
-      !time.contains(now) || known.isSuperseded && known.isRefresh
+      !time.contains(now) || known.isSuperseded && known.waiters.values.allSatisfy(\.isLate)
     else { return nil }
     let audience = abandon(flight)
     return (flight, audience.answered + audience.late)

@@ -152,8 +152,7 @@ extension DiskCache {
     }
   }
 
-  /// Lends the open file of a value. It stays readable even if the entry is replaced or removed.
-  /// Counts as a use.
+  /// Lends the open file of a value, readable also if it is replaced or removed. Counts as a use.
   ///
   /// The closure has a thread of its own while it runs, so that one which takes long delays no
   /// other call; at most 1,000 of one object run at once. To send the file through a socket, use

@@ -24,7 +24,7 @@ extension DiskCache {
     try checkWhole(operation)
     try engine.countingErrors { () throws(CacheError) in try engine.waitForScan(operation) }
     engine.finishPurge()
-    return engine.withState { $0.catalog.index.totals }
+    return engine.entryIndex.totals
   }
 
   /// Returns the path of the file that holds, or would hold, the value of a key.

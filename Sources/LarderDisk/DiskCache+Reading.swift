@@ -81,8 +81,7 @@ extension DiskCache {
       hasExpired: allowingExpired && hasExpired(found.expiry))
   }
 
-  /// Lends the open file of a value. It stays readable even if the entry is replaced or removed.
-  /// Counts as a use.
+  /// Lends the open file of a value, readable also if it is replaced or removed. Counts as a use.
   ///
   /// The content is checked before the closure runs, the first time that this process reads the
   /// file. It is not held in memory.

@@ -48,8 +48,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   package let observers = RemovalObservers<RemovalEvent<Key, Value>> { $0.missedCount = $1 }
   /// The number of forks before this process, if the cache is of no use in a forked child.
   private let forkCount: UInt32?
-  /// Whether a thread that this process does not have may hold the locks for ever. Totals do not
-  /// wait for it.
+  /// Whether a thread that this process lacks may hold the locks for ever. Totals do not wait then.
   @usableFromInline
   var isForked: Bool { forkCount.map { $0 != ProcessIdentity.forkCount } ?? false }
   /// The process in which a sweep of expired values is planned, as ``ownSweepPlan``; 0 for none.

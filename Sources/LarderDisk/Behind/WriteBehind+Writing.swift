@@ -132,6 +132,8 @@ extension WriteBehind {
       extended == nil ? .off : .lifetime, expiry: status.modification, extended: extended)
     engine.withState { state in
       guard let slot = state.catalog.index.slot(of: name) else { return }
+      // A read of the file may have been counted already.
+      let access = max(access, state.catalog.index.table.records[slot].lastAccess.timestamp)
       _ = state.catalog.use(
         slot, of: name, status, at: access, isDue: lag != nil, extended: extended)
     }

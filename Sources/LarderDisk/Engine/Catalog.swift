@@ -44,15 +44,25 @@ struct Catalog: Sendable {
   /// The file is no longer verified, even if nothing seems to have changed: it may have been edited
   /// between the look at it and the stamp, which moved the change time again.
   ///
+  /// - Parameter isOwn: Whether the file has the expiry that this process gave or left it.
   /// - Returns: Whether the file had changed since the index learned of it.
   @discardableResult
-  mutating func restamp(_ name: EntryName, from status: FileStatus, to fresh: FileStatus) -> Bool {
+  mutating func restamp(
+    _ name: EntryName, from status: FileStatus, to fresh: FileStatus, isOwn: Bool = true
+  ) -> Bool {
     // A different inode: the file was replaced, and the stamp was for the one before.
     guard let known = index.entry(named: name), known.inode == fresh.inodeMark else { return false }
     let isChanged = PackedTime(known.changeTime) != PackedTime(status.change)
     // A read may have met the stamped file already, and counted a use.
     let used = max(known.lastAccess, fresh.lastAccess)
-    index.upsert(IndexedEntry(name: name, status: fresh, lastAccess: used), order: .byLastAccess)
+    var entry = IndexedEntry(name: name, status: fresh, lastAccess: used)
+    // A use that waits is one of this state of the file as well.
+    if isOwn, var use = uses[name], use.expirySeen == status.modification {
+      use.expirySeen = fresh.modification
+      uses.pending[name] = use
+      entry.expiry = max(entry.expiry, use.expiry ?? entry.expiry)
+    }
+    index.upsert(entry, order: .byLastAccess)
     return isChanged
   }
 

@@ -114,6 +114,11 @@ package final class DiskEngine: Sendable {
 
   func release(_ name: EntryName) {
     generations.end(name)
+    giveBack(name)
+  }
+
+  /// Gives a name back of which nothing was changed but the last access and an extended expiry.
+  func giveBack(_ name: EntryName) {
     let (isFree, isUnclaimed) = withState {
       ($0.locks.giveBack(name), $0.evictions.hasUnclaimedPurge)
     }

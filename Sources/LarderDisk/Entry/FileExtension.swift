@@ -45,8 +45,7 @@ package struct FileExtension: Sendable, Hashable, Comparable {
     byte.isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
   }
 
-  /// Compares the words. They hold the bytes from the top and end in zeros, so this is the order of
-  /// the bytes.
+  /// Compares the words. They hold the bytes from the top and end in zeros, so it is by the bytes.
   package static func < (a: FileExtension, b: FileExtension) -> Bool {
     (a.first, a.second, a.third) < (b.first, b.second, b.third)
   }

@@ -48,8 +48,6 @@ struct Effects: OptionSet, Sendable {
   static let isOlder = Effects(rawValue: 16)
   /// The file that was read stays out of the index.
   static let isStray = Effects(rawValue: 32)
-  /// The file may have lost the stamp of a later use, which is written anew.
-  static let isUndone = Effects(rawValue: 64)
 }
 
 extension EngineState {

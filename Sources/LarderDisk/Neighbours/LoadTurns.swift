@@ -147,11 +147,8 @@ struct TurnTable<Waiter: Sendable>: Sendable {
 
   /// Takes the kernel's answer, and returns the loads to resume.
   mutating func settle(_ byte: UInt64, _ answer: Answer) -> [Waiter] {
-    if answer == .granted {
-      (overtaken[byte], bounds[byte]) = (nil, nil)
-    } else {
-      taken.remove(byte)
-    }
+    if answer != .refused { bounds[byte] = nil }
+    if answer == .granted { overtaken[byte] = nil } else { taken.remove(byte) }
     return answer == .alone ? wake(byte) : []
   }
 

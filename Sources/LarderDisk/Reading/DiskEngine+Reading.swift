@@ -294,8 +294,8 @@ extension DiskEngine {
     guard let lag, !effects.contains(.isStray) else { return kept }
     // A pending use would not agree with the newer state of the file that the index has.
     if lag == 0 || effects.contains(.isOlder) {
-      return stampAtOnce(descriptor, name, status, access: access, expiry: extended, context)
-        ?? kept
+      return stampAtOnce(
+        descriptor, name, status, access: access, expiry: extended, orWithin: lag) ?? kept
     }
     planDrain(within: .nanoseconds(lag))
     return kept

@@ -116,23 +116,26 @@ extension DiskEngine {
 
 // Uses.
 extension DiskEngine {
-  /// Writes a use through the file that was read. Keeps an earlier expiry that a person or another
-  /// process has set since the file was read. A later one may be the extension by another use.
+  /// Writes a use through the file that was read, or leaves it to a drain if another thread changes
+  /// the name. Keeps an earlier expiry that a person or another process has set since the file was
+  /// read. A later one may be the extension by another use.
   ///
   /// - Returns: The expiry that the file has now; nil if it was not stamped.
   func stampAtOnce(
     _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
-    access: Timestamp, expiry: Timestamp?, _ context: ReadContext
+    access: Timestamp, expiry: Timestamp?, orWithin lag: Int64
   ) -> Timestamp? {
+    let (_, isFree) = learn(name) { ([], $0.take(name, orNote: status, expiry: expiry)) }
+    guard isFree else {
+      planDrain(within: .nanoseconds(lag))
+      return nil
+    }
+    defer { giveBack(name) }
     do throws(Errno) {
       let present = try descriptor.status()
       let mayExtend = present.modification >= status.modification
       let extended = expiry.flatMap { mayExtend && $0 > present.modification.asExpiry ? $0 : nil }
-      let kept = try stamp(
-        descriptor, name, present, access: access, expiry: extended, now: context.now)
-      // The name is not held: a change of it meanwhile may be settled before this stamp, or after.
-      if !generations.isCurrent(context.generation) { lookAgain(at: name) }
-      return kept
+      return try stamp(descriptor, name, present, access: access, expiry: extended)
     } catch {
       // Another user's file, or a disk that no longer accepts writes. The value is still good.
       noteUpkeepFailure(error)
@@ -146,9 +149,9 @@ extension DiskEngine {
   @discardableResult
   private func stamp(
     _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
-    access: Timestamp, expiry: Timestamp?, now: Timestamp
+    access: Timestamp, expiry: Timestamp?
   ) throws(Errno) -> Timestamp? {
-    let written = Recency.access(used: access, stored: status.lastAccess, now: now)
+    let written = Recency.access(used: access, stored: status.lastAccess, now: heldNow)
     // On a network both stamps are given, because a program behind FUSE may set one that is left
     // out to now, as sshfs does, which would end the entry.
     let isKept = isOnNetwork && (expiry == nil || expiry == status.modification.asExpiry)
@@ -159,10 +162,7 @@ extension DiskEngine {
     let meant = expiry ?? status.modification.asExpiry
     // The index knows the file as it is now, so the event of the change is ignored. The tiers are
     // notified here instead.
-    let (effects, _) = learn(name) {
-      ($0.settle(useOf: name, from: status, to: fresh, access: written, expiry: meant), ())
-    }
-    if effects.contains(.isUndone) { planDrain(within: configuration.recencyGranularity) }
+    _ = learn(name) { ($0.settle(useOf: name, from: status, to: fresh, meant: meant), ()) }
     return fresh.linkCount > 0 ? fresh.modification.asExpiry : nil
   }
 
@@ -188,8 +188,7 @@ extension DiskEngine {
       // An expiry other than the one seen was set by a person or a neighbour and is kept.
       let isUnchanged = status.modification == pending.expirySeen
       try stamp(
-        descriptor, name, status, access: access, expiry: isUnchanged ? pending.expiry : nil,
-        now: heldNow)
+        descriptor, name, status, access: access, expiry: isUnchanged ? pending.expiry : nil)
     } catch .noSuchFile, .staleHandle, .tooManyLinks, .noSuchDeviceOrAddress {
       // The file is gone, or the name is that of another file, a link or a socket.
       count { $0.stampsDropped += 1 }

@@ -66,12 +66,20 @@ extension EngineState {
     return true
   }
 
+  /// Takes a name to stamp a use of its file. If another thread holds it, the use waits instead.
+  mutating func take(
+    _ name: EntryName, orNote status: FileStatus, expiry: Timestamp?
+  ) -> Bool {
+    if locks.take(name) { return true }
+    if catalog.index.contains(name) { catalog.uses.note(name, status, expiry: expiry) }
+    return false
+  }
+
   /// Takes over the stamp of a use, written through a file that this thread had open.
   ///
-  /// - Parameter access: The last access that was written, with the expiry that was meant.
+  /// - Parameter meant: The expiry that the file was to have.
   mutating func settle(
-    useOf name: EntryName, from status: FileStatus, to fresh: FileStatus, access: Timestamp,
-    expiry: Timestamp
+    useOf name: EntryName, from status: FileStatus, to fresh: FileStatus, meant: Timestamp
   ) -> Effects {
     // It was removed or replaced since it was opened.
     if fresh.linkCount == 0 {
@@ -79,17 +87,13 @@ extension EngineState {
       return []
     }
     counters.stampsWritten += 1
-    let isChanged = catalog.restamp(name, from: status, to: fresh)
     // Another process or a person has shortened the expiry while it was stamped. The two seconds
     // allow for file systems that hold less of a stamp.
-    let isShortened = fresh.modification.asExpiry.adding(seconds: 2) < expiry
-    let effects: Effects = isChanged || isShortened ? .isLearned : []
-    // A later use may have been stamped since the status was read, and be undone now.
-    guard let known = catalog.index.entry(named: name), known.inode == fresh.inodeMark,
-      known.lastAccess > access
-    else { return effects }
-    catalog.keep(PendingStamp(inode: known.inode, expirySeen: fresh.modification), of: name)
-    return effects.union(.isUndone)
+    let expiry = fresh.modification.asExpiry
+    let isShortened = expiry.adding(seconds: 2) < meant
+    let isOwn = !isShortened && expiry <= meant
+    let isChanged = catalog.restamp(name, from: status, to: fresh, isOwn: isOwn)
+    return isChanged || isShortened ? .isLearned : []
   }
 
   /// What has become of a file that a store has published.

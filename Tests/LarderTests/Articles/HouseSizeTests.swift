@@ -45,9 +45,9 @@ struct `The size of the house` {
     let disk = files.filter(\.isOfDisk)
     let engine = #"^(public |package |private |fileprivate )?(final class|extension) DiskEngine\b"#
     let counted = [
-      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 25_190),
+      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 25_200),
       ("its files", files.count, 156),
-      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 11_980),
+      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 12_000),
       ("its files", disk.count, 62),
       ("files that declare or extend DiskEngine", try disk.count { try $0.count(engine) > 0 }, 11),
       ("lines in its blocks", try disk.reduce(0) { try $0 + $1.blockLines(engine) }, 2_294),

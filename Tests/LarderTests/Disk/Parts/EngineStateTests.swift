@@ -106,19 +106,22 @@ struct `The state of an engine` {
     #expect(!isChanged && state.hidesFile(named: name) && !state.catalog.index.contains(name))
   }
 
-  @Test func `a stamp that may have undone a later one is written again`() {
+  @Test(arguments: [(0, 900), (-9, nil), (9, nil)] as [(Int64, Int64?)])
+  func `a stamp leaves the extension by a later use in force, unless another expiry was set`(
+    change: Int64, expected: Int64?
+  ) {
     var state = scanning()
-    state.catalog.uses.take(name)
-    let status = IndexSample.status(of: entry)
-    let slot = state.catalog.index.slot(of: name)
-    for used in [Int64(9), 10, 11] {
-      if let slot { state.catalog.index.use(slot, at: Timestamp(seconds: used)) }
-      let effects = state.settle(
-        useOf: name, from: status, to: status, access: Timestamp(seconds: 10), expiry: .never)
-      #expect(effects.contains(.isUndone) == (used > 10))
-      let use = state.catalog.takeUse(of: name)
-      #expect(use?.access == (used > 10 ? Timestamp(seconds: used) : nil))
-    }
+    let (before, meant) = (IndexSample.entry(1, expires: 300), Int64(400))
+    let status = IndexSample.status(of: before)
+    state.catalog.index.upsert(before, order: .byLastAccess)
+    state.catalog.uses.note(name, status, expiry: Timestamp(seconds: 900))
+    let fresh = IndexSample.status(of: IndexSample.entry(1, expires: meant + change))
+    let effects = state.settle(
+      useOf: name, from: status, to: fresh, meant: Timestamp(seconds: meant))
+    #expect(effects.contains(.forgets) == (change < 0))
+    #expect(state.catalog.uses.expiry(of: name, fresh) == expected.map { Timestamp(seconds: $0) })
+    let expiry = state.catalog.index.entry(named: name)?.expiry
+    #expect(expiry == Timestamp(seconds: expected ?? meant + change))
   }
 
   @Test func `another directory has to be locked and scanned, and the counters go on`() {
