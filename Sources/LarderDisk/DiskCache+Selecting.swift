@@ -105,6 +105,8 @@ extension DiskCache {
   ) throws(CacheError) -> BulkRemoval {
     try engine.revalidate(isUrgent: false, mayMake: true, "removeAll")
     behind?.writeAll()
+    // A use that is stamped later would look like one that came after the closure was called.
+    engine.drainStamps()
     var removal = BulkRemoval()
     try forEachEntry { look in
       guard let status = look.status, isChosen(look) else { return }

@@ -90,8 +90,7 @@ public struct BulkRemoval: Sendable, Hashable {
 public struct DiskRemovalEvent: Sendable, Hashable {
   /// The name that its file had in the directory: the last part of ``DiskCache/path(forKey:)``.
   public let name: String
-  /// The key, if the entry was removed or replaced by key; nil otherwise, because no file is opened
-  /// to find it out.
+  /// The key, if the entry was removed or replaced by key; else nil: no file is opened for it.
   public let key: CacheKey?
   /// The reason for which it left.
   public let cause: RemovalCause

@@ -78,8 +78,7 @@ struct EngineState: Sendable {
     let old = catalog
     evictions.purge = nil
     replacements.count += 1
-    // The directory that was moved away is left alone, and the removal was not meant for the one in
-    // its place.
+    // The directory that was moved away is left alone; the removal was not meant for the new one.
     clearing.reveal()
     catalog.removeAll()
     catalog.scans.reset()

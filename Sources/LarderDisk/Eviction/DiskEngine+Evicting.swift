@@ -386,7 +386,8 @@ extension DiskEngine {
     }
     guard isDue else { return 0 }
     runLater(after: configuration.freeSpacePause) { $0.checkLimits() }
-    return missingBytes()
+    // What a removal of everything is still to give is not taken from newer values.
+    return finds { $0.clearing.hidesFiles } ? 0 : missingBytes()
   }
 
   private func missingBytes() -> UInt64 {

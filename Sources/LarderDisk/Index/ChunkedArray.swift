@@ -5,8 +5,7 @@
 /// Writing to a copy of the array copies one chunk as well, so a snapshot of an index can be read
 /// while the index changes.
 ///
-/// - Complexity: O(1) for each operation, amortised for those that add an element, which copies one
-///   chunk at most.
+/// - Complexity: O(1), amortised where an element is added, which copies one chunk at most.
 package struct ChunkedArray<Element: Sendable>: Sendable {
   // 2,048 elements of 48 bytes are 96 KiB: below the 128 KiB that malloc maps page by page, and
   // copied in microseconds.

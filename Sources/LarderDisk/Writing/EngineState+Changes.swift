@@ -124,7 +124,9 @@ extension EngineState {
       clearing.late[entry.name] = entry
       return .cleared
     }
-    let isReplacing = catalog.adopt(entry, order: order)
+    // By its stamp, an entry would go before all that were used before the clock was set back.
+    let isAfterStep = catalog.uses.usesBeforeStep(by: entry.lastAccess) != nil
+    let isReplacing = catalog.adopt(entry, order: isAfterStep ? .mostRecent : order)
     if isReplacing { counters.countRemoval(.replaced) }
     catalog.scans.rescans.noteStore(of: entry.byteCount)
     return .indexed(isReplacing: isReplacing)

@@ -112,8 +112,7 @@ package struct StagedFile: ~Copyable, Sendable {
 
   /// Gives the file its name; false if it must replace no other file and there is one.
   ///
-  /// RENAME_NOREPLACE and linkat, instead of a look and a rename, so that exactly one of several
-  /// processes wins.
+  /// RENAME_NOREPLACE and linkat, not a look and a rename, so that exactly one process wins.
   package mutating func publish(as name: FileName, isExclusive: Bool) throws(Errno) -> Bool {
     do throws(Errno) {
       switch temporary?.fileName {

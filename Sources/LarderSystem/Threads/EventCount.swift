@@ -30,8 +30,7 @@ package struct EventCount: ~Copyable, Sendable {
 
   /// Wakes all waiters whose ticket is older.
   ///
-  /// Call it after the change and outside of the lock that guards it, so that a woken thread can
-  /// take the lock.
+  /// Call it after the change, outside of its lock, so that a woken thread can take that.
   package func signal() {
     count.add()
     // A waiter adds itself before it compares, so one that is not seen here sees the new count.

@@ -49,6 +49,37 @@ extension `Age limits, free space and clocks that stand still` {
     #expect(try cache.contains("b"))
   }
 
+  @Test func `nothing new goes for the space that a removal of everything is to give`() throws {
+    let cache = try scene.open {
+      ($0.freeSpaceLimit, $0.freeSpacePause) = (1, .nanoseconds(1))
+    }
+    try store(cache, "old")
+    #expect(try cache.count() == 1)
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    let progress = try cache.removeAllInBackground()
+    gate.waitUntilReached()
+    scene.faults.plan(.short(0), for: .fstatvfs, onwards: true)
+    try store(cache, "a", "b", "c")
+    #expect(cache.engine.entryIndex.totals.count == 3)
+    gate.open()
+    try progress.wait()
+  }
+
+  @Test func `a predicate removes an entry whose earlier use is stamped while it is asked`() throws
+  {
+    let cache = try scene.open { $0.recencyGranularity = .seconds(1) }
+    try store(cache, "a")
+    scene.clock.advance(by: .seconds(10))
+    #expect(try cache.value(forKey: "a") == [1] && cache.value(forKey: "a") == [1])
+    #expect(!cache.engine.withState { $0.catalog.uses.isEmpty })
+    let removal = try cache.removeAll { _ in
+      cache.engine.drainStamps()
+      return true
+    }
+    #expect(try removal.removed == 1 && cache.count() == 0)
+  }
+
   @Test func `what the age limit removes has expired, and no cause counts nothing`() throws {
     let cache = try scene.open { $0.ageLimit = .seconds(100) }
     // The end of a scan removes what has expired.

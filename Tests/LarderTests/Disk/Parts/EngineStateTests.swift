@@ -124,6 +124,17 @@ struct `The state of an engine` {
     #expect(expiry == Timestamp(seconds: expected ?? meant + change))
   }
 
+  @Test func `what was accepted after the clock went back goes after what was used before`() {
+    var state = EngineState()
+    for (number, seconds) in [(1, 900), (2, 100)] as [(Int, Int64)] {
+      let used = state.catalog.uses.issueAccess(at: Timestamp(seconds: seconds))
+      var entry = IndexSample.entry(number)
+      entry.lastAccess = used
+      _ = state.settle(published: entry, order: .byLastAccess, since: state.epoch)
+    }
+    #expect(state.catalog.index.numbers() == [1, 2])
+  }
+
   @Test func `another directory has to be locked and scanned, and the counters go on`() {
     var state = scanning()
     hideEverything(in: &state)
