@@ -81,7 +81,8 @@
           "\(loads.count) loads of one name, with \(killed.count) kills: "
             + loads.map(\.text).joined(separator: "; "))
       }
-      problems += calls.filter(\.isAlone).map {
+      // Its load is marked then, and those that have waited for it load alone.
+      problems += (overtaken > 0 ? [] : calls.filter(\.isAlone)).map {
         "a load without sharing, for no reason: \($0.text)"
       }
       return problems
