@@ -83,7 +83,7 @@ extension Cache {
     lend: () async throws -> Result?
   ) async throws -> Result {
     do {
-      // Three times, because the stored value may be removed before its file is lent.
+      // Three loads, because what one stores may be removed before its file is lent.
       for attempt in 0...3 {
         // The first look decides how the call counts. A closure that throws has got the file.
         var isFound = true

@@ -189,14 +189,13 @@ extension Cache {
     }
   }
 
-  /// Runs one flight: looks once more, loads, and stores the value or keeps the error. Runs in a
-  /// task of its own.
+  /// Runs one flight, in a task of its own: looks once more, loads, and stores the value or keeps
+  /// the error. No expired value is looked for: a caller that allows none may wait for it.
   private func load(
     _ request: LoadRequest, _ flight: FlightID, isForCaller: Bool = true
   ) async throws -> Value {
     let key = request.key
     var (options, previous) = (request.options, PreviousValue?.none)
-    // Callers who allow no expired value may wait for this one.
     options.allowsExpired = false
     let isOwn = options.isMemoryOnly || options.reloads
     let wish = isOwn ? .process : options.singleFlight ?? configuration.singleFlight

@@ -99,7 +99,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
   }
 
   /// Gives up the load of a key if it began as a refresh that should have ended by now, or that was
-  /// superseded before any caller who waits for it came: its value is of no use then.
+  /// superseded before its waiting callers came: its value is of no use then.
   ///
   /// - Returns: The load to cancel, and its waiting callers, which must ask again.
   mutating func giveUpRefresh(

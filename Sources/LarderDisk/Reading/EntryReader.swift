@@ -69,7 +69,7 @@ package struct EntryReader: Sendable {
   /// Opens the file of a name. Follows no link, waits for no FIFO, and moves no atime where the
   /// system allows that.
   ///
-  /// A failure of this entry alone is a miss; one that the caller must cure an error: man 2 open.
+  /// A failure of this entry alone is a miss; what the caller must cure throws. See: man 2 open.
   package func open(_ name: FileName, in handle: DirectoryHandle) throws(CacheError) -> Opening {
     do throws(Errno) {
       // The status is taken from the descriptor, so that it belongs to the file that is read.

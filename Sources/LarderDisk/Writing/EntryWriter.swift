@@ -24,7 +24,7 @@ final class EntryWriter: Sendable {
   /// Starts a file. It has no name if the entry's name is free and the file system has unnamed
   /// files; otherwise it is a temporary, locked for as long as it is open.
   ///
-  /// - Throws: `.noSuchFile` if the directory is gone, `.noSpace`, and others of opening a file.
+  /// - Throws: `.noSuchFile` if the directory is gone, `.noSpace`, and errors of opening a file.
   func stage(in handle: DirectoryHandle, isNew: Bool) throws(Errno) -> StagedFile {
     // A crash leaves nothing of an unnamed file behind. But only linkat can give it a name later,
     // and linkat replaces nothing, so a temporary is used if the name is taken. A durable file has

@@ -118,6 +118,19 @@ extension `A load of a file` {
     #expect(try isEmptyFolder)
   }
 
+  @Test func `lends what the third load has written, after two whose key was removed`() async throws
+  {
+    let (cache, loads) = (cache, Counter())
+    let count = try await cache.withFile(forKey: "k") {
+      $0.byteCount
+    } orStore: { writer in
+      loads.add()
+      if loads.value < 3 { _ = try await cache.remove(forKey: "k") }
+      try await writer.write([1, 2])
+    }
+    #expect(count == 2 && loads.value == 3)
+  }
+
   @Test func `waits for the disk with every piece`() async throws {
     let (cache, gate, written) = (cache, Gate(), Counter())
     // Waited for without holding a thread: the task that is to write may have no other.

@@ -41,4 +41,16 @@ struct `The running loads` {
     #expect(Set(audience.answered) == (hasFound ? ["first"] : ["first", "reload"]))
     #expect(audience.late == (hasFound ? ["reload"] : []))
   }
+  /// The value of a refresh whose key was changed is of no use to those that came afterwards.
+  @Test(arguments: [false, true])
+  func `hold no caller up that came after a change of the key`(isEarly: Bool) {
+    var table = FlightTable<String>()
+    let time = Timestamp(seconds: 0)..<Timestamp(seconds: 100)
+    let refresh = table.refresh("key", during: time)
+    if isEarly { _ = table.join("key", WaiterID(), "early") { _ in true } }
+    table.supersede("key")
+    _ = table.join("key", WaiterID(), "late") { _ in true }
+    let given = table.giveUpRefresh(of: "key", at: Timestamp(seconds: 50))
+    #expect(refresh != nil && given?.waiters == (isEarly ? nil : ["late"]))
+  }
 }

@@ -132,6 +132,14 @@ struct `The turns of loads` {
     #expect(answers == [true, true])
   }
 
+  @Test func `a bound ends with the turn that was waited for`() {
+    var table = table
+    let before = mayWait(&table, for: 2)
+    _ = (table.claim(2), table.settle(2, .alone))
+    let after = mayWait(&table, for: 2, at: 12)
+    #expect(before && after)
+  }
+
   @Test func `a wake of another byte keeps no load from waiting`() {
     var table = table
     let count = table.wakeCount(of: 2)
