@@ -126,22 +126,21 @@ package final class FlightControl<Value: Sendable>: Sendable {
     if !isWanted { task.cancel() }
   }
 
-  /// Ends a flight, counts it, and hands its outcome to all waiting callers.
+  /// Ends a flight, counts it, and tells its callers. A success ends the kept error of its key.
   private func finish(
     _ flight: FlightID, _ result: Result<Value, any Error>, since start: MonotonicTime
   ) {
     let time = MonotonicTime.now.duration(since: start)
+    let isSuccess = if case .success = result { true } else { false }
     // The task is taken out as well, because its end may release what its closure captured.
-    let (audience, task) = state.withLock { state in
+    let (audience, task, old) = state.withLock { state in
       state.statistics.time += time
-      if case .success = result {
-        state.statistics.succeeded += 1
-      } else {
-        state.statistics.failed += 1
-      }
-      return (state.table.finish(flight), state.tasks.removeValue(forKey: flight))
+      if isSuccess { state.statistics.succeeded += 1 } else { state.statistics.failed += 1 }
+      let audience = state.table.finish(flight)
+      let old = isSuccess ? audience.key.flatMap { state.failures.remove($0) } : nil
+      return (audience, state.tasks.removeValue(forKey: flight), old)
     }
-    withExtendedLifetime(task) {}
+    withExtendedLifetime((task, old)) {}
     for waiter in audience.answered { waiter.resume(with: result.map { $0 }) }
     for waiter in audience.late { waiter.resume(returning: nil) }
   }
@@ -218,8 +217,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
     state.withLock { change(&$0.statistics) }
   }
 
-  /// Counts a look at the disk beside the one that decided how its call counts, so that `hitRate`
-  /// counts a call once.
+  /// Counts a look at the disk that does not decide how its call counts: `hitRate` has each once.
   ///
   /// - Parameter isVainHit: Whether it found a value that answers no caller, as in a background
   ///   load. Otherwise a miss is left out: its own, or the one before it if it answers the caller.

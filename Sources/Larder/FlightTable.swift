@@ -61,6 +61,8 @@ struct FlightTable<Waiter: Sendable>: Sendable {
 
   /// The callers that waited for a load that has ended.
   struct Audience: Sendable {
+    /// The key of the load, unless the load was abandoned before.
+    var key: CacheKey?
     /// The callers that get its outcome.
     var answered: [Waiter] = []
     /// The callers that came after the key was changed; they must ask again.
@@ -132,9 +134,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
   }
 
   /// Forgets a caller whose wait is over.
-  mutating func forget(_ id: WaiterID) {
-    cancelledEarly.remove(id)
-  }
+  mutating func forget(_ id: WaiterID) { cancelledEarly.remove(id) }
 
   /// Takes a load out of the way of new callers, before it has ended.
   private mutating func abandon(_ flight: FlightID) -> Audience {
@@ -155,7 +155,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
       let isLate = $1.isLate || $1.mustLoad && ended.hasFound
       if isLate { $0.0.append($1.waiter) } else { $0.1.append($1.waiter) }
     }
-    return Audience(answered: answered, late: late)
+    return Audience(key: ended.key, answered: answered, late: late)
   }
 
   /// Records that a load has found a value, and does not run its closure.

@@ -317,6 +317,27 @@ extension `Loading with options` {
     #expect(try await cache.value(forKey: "key", options: options) { "loaded" } == "loaded")
   }
 
+  @Test(arguments: [
+    Loaded<String>.notModified(expiration: .seconds(1)), .notKept("new"), .value("unstored"),
+  ])
+  func `a load that succeeds ends the failure, also if it stores nothing`(loaded: Loaded<String>)
+    async throws
+  {
+    let options = LoadOptions.keepingFailures(for: .seconds(600))
+    try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
+    clock.advance(by: .seconds(15))
+    var configuration = cache.configuration
+    if case .value = loaded { configuration.disk.mode = .readOnly }
+    let cache = try Cache(
+      directory: directory.path + "/cache", coder: .string, configuration: configuration)
+    await #expect(throws: Failure.self) {
+      try await cache.value(forKey: "key", options: options) { throw Failure(number: 1) }
+    }
+    _ = try await cache.value(forKey: "key", options: .reload) { _ in loaded }
+    clock.advance(by: .seconds(5))
+    #expect(try await cache.value(forKey: "key", options: options) { "fresh" } == "fresh")
+  }
+
   @Test func `removing everything ends all failures`() async throws {
     let options = LoadOptions.keepingFailures(for: .seconds(5))
     await #expect(throws: Failure.self) {
