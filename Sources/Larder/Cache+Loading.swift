@@ -8,13 +8,11 @@ extension Cache {
   /// error. After a load that failed, the next request loads again. A cancelled task stops waiting;
   /// when all waiting tasks are cancelled, so is the load. If the key is stored or removed during
   /// the load, that wins: the tasks that wait already get the loaded value, which is not stored,
-  /// and later requests wait for the next load. A value that cannot be stored is returned all the
-  /// same.
+  /// and later requests wait for the next load. A value that cannot be stored is still returned.
   ///
   /// The next load begins when the one before has ended, or when all tasks that wait for its value
-  /// are cancelled. So a load that hangs holds up later requests: give it a time limit. Nobody
-  /// waits for a refresh behind an expired value whose key was stored or removed meanwhile: the
-  /// next request cancels it.
+  /// are cancelled. So a load that hangs holds up later requests: give it a time limit. A refresh
+  /// behind an expired value whose key was changed meanwhile is cancelled by the next request.
   ///
   /// A load may ask this cache and other caches for other keys. A load that would wait for itself,
   /// directly or through other loads, fails at once with `.loadCycle`. A task that the load begins
@@ -103,6 +101,9 @@ extension Cache {
     _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
   ) async throws -> Value {
     try options.check()
+    var options = options
+    let isAlone = options.isMemoryOnly || options.reloads
+    options.singleFlight = isAlone ? .process : options.singleFlight ?? configuration.singleFlight
     do {
       return try await decidedValue(
         for: LoadRequest(key: key, options: options, wantsPrevious: wantsPrevious, load: load))
@@ -129,7 +130,7 @@ extension Cache {
     }
     do {
       return try await flights.value(
-        of: key, clock: disk.engine.configuration.clock, mustLoad: options.reloads
+        of: key, clock: disk.engine.configuration.clock, options: options
       ) {
         try await self.load(request, $0)
       }
@@ -197,9 +198,7 @@ extension Cache {
     let key = request.key
     var (options, previous) = (request.options, PreviousValue?.none)
     options.allowsExpired = false
-    let isOwn = options.isMemoryOnly || options.reloads
-    let wish = isOwn ? .process : options.singleFlight ?? configuration.singleFlight
-    return try await inTurn(key, flight, wish) {
+    return try await inTurn(key, flight, options.singleFlight) {
       var found: Value?
       if request.wantsPrevious {
         previous = try await disk.executor.run(
@@ -249,7 +248,8 @@ extension Cache {
       return try await load()
     }
     return try await disk.inTurn(
-      disk.subject(key).name, mayWait: { !LoadContext.isNested(flight) && !disk.hasClosed },
+      disk.subject(key).name,
+      mayWait: { !LoadContext.isNested(flight) && flights.isShared(flight) && !disk.hasClosed },
       look: look, load: load
     ) { isAlone in
       flights.count { if isAlone { $0.unshared += 1 } else { $0.awaited += 1 } }
@@ -257,8 +257,7 @@ extension Cache {
   }
 }
 
-/// The result of a load that gets the previous value. `Cache.value(forKey:options:orRevalidate:)`
-/// has an example.
+/// The result of a load by `Cache.value(forKey:options:orRevalidate:)`, which has an example.
 public enum Loaded<Value: Sendable>: Sendable {
   /// A new value, which is stored in place of the previous one.
   ///

@@ -26,16 +26,15 @@ package final class FlightControl<Value: Sendable>: Sendable {
 
   /// Waits for the value of a key, from the running load or a new one.
   ///
-  /// A cancelled caller stops waiting. The load goes on for the other callers, and is cancelled
-  /// with the last of them. A caller that came after the key was changed waits for a load that
-  /// began after that.
+  /// A cancelled caller stops waiting; with the last one the load is cancelled. A caller that came
+  /// after a change of the key waits for a load that began after it.
   func value(
-    of key: CacheKey, clock: WallClock, mustLoad: Bool = false,
+    of key: CacheKey, clock: WallClock, options: LoadOptions = LoadOptions(),
     _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) async throws -> Value {
     while true {
       giveUpRefresh(of: key, at: clock.now())
-      if let value = try await wait(for: key, mustLoad, load) { return value }
+      if let value = try await wait(for: key, options, load) { return value }
     }
   }
 
@@ -50,7 +49,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
   }
 
   private func wait(
-    for key: CacheKey, _ mustLoad: Bool,
+    for key: CacheKey, _ options: LoadOptions,
     _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) async throws -> Value? {
     let id = WaiterID()
@@ -64,7 +63,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
       try await withCheckedThrowingContinuation { continuation in
         // The continuation is put into the table under the lock and resumed outside of it.
         let joining = state.withLock { state in
-          let joining = state.table.join(key, id, continuation, mustLoad: mustLoad) {
+          let joining = state.table.join(key, id, continuation, options: options) {
             LoadContext.mayWait(id, for: $0)
           }
           if case .wait = joining { state.statistics.joined += 1 }
@@ -213,9 +212,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
   var waiterCount: Int { state.withLock { $0.table.waiterCount } }
 
   /// Changes the counters.
-  func count(_ change: (inout LoadStatistics) -> Void) {
-    state.withLock { change(&$0.statistics) }
-  }
+  func count(_ change: (inout LoadStatistics) -> Void) { state.withLock { change(&$0.statistics) } }
 
   /// Counts a look at the disk that does not decide how its call counts: `hitRate` has each once.
   ///
@@ -229,9 +226,10 @@ package final class FlightControl<Value: Sendable>: Sendable {
   func find(_ flight: FlightID) { state.withLock { $0.table.find(flight) } }
 
   /// Whether the value of a load is still to be stored.
-  func isWanted(_ flight: FlightID) -> Bool {
-    state.withLock { $0.table.isWanted(flight) }
-  }
+  func isWanted(_ flight: FlightID) -> Bool { state.withLock { $0.table.isWanted(flight) } }
+
+  /// Whether no caller of a load, of those who wait, refuses to share it with other processes.
+  func isShared(_ flight: FlightID) -> Bool { state.withLock { $0.table.isShared(flight) } }
 }
 
 /// A way to take a task out of the load that started it.

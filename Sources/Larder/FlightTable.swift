@@ -10,8 +10,8 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     let waiter: Waiter
     /// Whether the caller came after a change of the key: the load may have begun too early for it.
     var isLate: Bool
-    /// Whether the caller wants a value that is loaded, and none that the load has found.
-    let mustLoad: Bool
+    /// With `.reload` the caller wants a value that is loaded, and none that the load has found.
+    let options: LoadOptions
   }
 
   private struct Flight: Sendable {
@@ -73,7 +73,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
   ///
   /// - Parameter mayWait: Whether the caller, which may be a part of a load, may wait for one.
   mutating func join(
-    _ key: CacheKey, _ id: WaiterID, _ waiter: Waiter, mustLoad: Bool = false,
+    _ key: CacheKey, _ id: WaiterID, _ waiter: Waiter, options: LoadOptions = LoadOptions(),
     mayWait: (FlightID) -> Bool
   ) -> Joining {
     if cancelledEarly.remove(id) != nil { return .cancelled }
@@ -83,7 +83,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     if known == nil { add(flight, key) }
     let isLate = flights[flight]?.isSuperseded == true
     flights[flight]?.isRefresh = false
-    flights[flight]?.waiters[id] = Waiting(waiter: waiter, isLate: isLate, mustLoad: mustLoad)
+    flights[flight]?.waiters[id] = Waiting(waiter: waiter, isLate: isLate, options: options)
     flightOfWaiter[id] = flight
     return known == nil ? .start(flight) : .wait
   }
@@ -152,7 +152,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     if byKey[ended.key] == flight { byKey[ended.key] = nil }
     for id in ended.waiters.keys { flightOfWaiter[id] = nil }
     let (late, answered) = ended.waiters.values.reduce(into: ([Waiter](), [Waiter]())) {
-      let isLate = $1.isLate || $1.mustLoad && ended.hasFound
+      let isLate = $1.isLate || $1.options.reloads && ended.hasFound
       if isLate { $0.0.append($1.waiter) } else { $0.1.append($1.waiter) }
     }
     return Audience(key: ended.key, answered: answered, late: late)
@@ -160,6 +160,11 @@ struct FlightTable<Waiter: Sendable>: Sendable {
 
   /// Records that a load has found a value, and does not run its closure.
   mutating func find(_ flight: FlightID) { flights[flight]?.hasFound = true }
+
+  /// Whether all callers of a load share it with other processes, if it is shared at all.
+  func isShared(_ flight: FlightID) -> Bool {
+    flights[flight]?.waiters.values.contains { $0.options.singleFlight == .process } != true
+  }
 
   /// Records that a key's value was stored or removed: the running load does not store over it.
   mutating func supersede(_ key: CacheKey) {

@@ -195,8 +195,7 @@ public struct LoadStatistics: Sendable, Hashable {
   public internal(set) var renewed = 0
   /// Requests that waited for a load started by another request.
   public internal(set) var joined = 0
-  /// Requests that were answered with a value past its expiry, because of `staleWhileRevalidating`
-  /// or `staleIfFailing`.
+  /// Requests that `staleWhileRevalidating` or `staleIfFailing` answered with an expired value.
   public internal(set) var servedStale = 0
   /// Requests that were answered with the error of an earlier load.
   public internal(set) var servedFailures = 0

@@ -366,6 +366,21 @@ extension `Loads that processes share` {
     try await b.close()
   }
 
+  @Test(arguments: [LoadOptions.reload, .memoryOnly, .singleFlight(.process)])
+  func `a load that waits goes on once a call that shares none joins it`(
+    options: LoadOptions
+  ) async throws {
+    let (a, b, source) = (try open(), try open(), Source("first"))
+    let first = try await start(a, source)
+    let waiting = try await startWaiting(b) { "own" }
+    #expect(try await b.value(forKey: "k", options: options) { "unused" } == "own")
+    #expect(try await waiting.value == "own")
+    source.open()
+    #expect(try await first.value == "first")
+    try await a.close()
+    try await b.close()
+  }
+
   @Test func `an expired value is refreshed by one process`() async throws {
     let (a, b, source) = (try open(), try open(), Source("fresh"))
     try await a.store("stale", forKey: "k", expiration: .seconds(10))

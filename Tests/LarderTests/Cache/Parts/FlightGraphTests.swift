@@ -32,7 +32,7 @@ struct `The running loads` {
       return
     }
     if hasFound { table.find(flight) }
-    let joining = table.join("key", WaiterID(), "reload", mustLoad: true) { _ in true }
+    let joining = table.join("key", WaiterID(), "reload", options: .reload) { _ in true }
     guard case .wait = joining else {
       Issue.record("another load began")
       return
