@@ -3,8 +3,7 @@ import LarderDigest
 import LarderSystem
 import Synchronization
 
-/// The turn of a load among processes: a lock on two bytes of the directory's tag, which the kernel
-/// ends with the process.
+/// A load's turn among processes: a lock on two bytes of CACHEDIR.TAG. It ends with the process.
 ///
 /// 1. A load asks the table of its process (`TurnTable`), then the kernel, then looks for the value
 ///    once more. If it has the turn, and there is no value, it loads.
@@ -77,6 +76,8 @@ final class LoadTurn: Sendable {
     let isMarked =
       !isStored && !isCancelled && engine.turns.withLock { $0.mayMark }
       && engine.upkeep(try tag.file.setLock(.shared, bytes: byte + 1, 1)) == true
+    // Before another process can take the turn: a change from then on counts.
+    engine.turns.withLock { $0.overtaken[byte] = nil }
     release(byte, isMarked ? 1 : 2, in: engine)
     engine.resume(engine.turns.withLock { $0.end(byte, isMarked: isMarked) }, looks: true)
     // Closing it brings an event to all that watch.
@@ -119,11 +120,11 @@ struct TurnTable<Waiter: Sendable>: Sendable {
 
   var tag: LockableTag?
   /// The bytes whose turns this process has, or asks the kernel for.
-  private var taken: Set<UInt64> = []
+  private(set) var taken: Set<UInt64> = []
   /// Those whose second byte it has locked.
   var marked: Set<UInt64> = []
-  /// Those that it has changed while another process loads, until when that counts.
-  private(set) var overtaken: [UInt64: MonotonicTime] = [:]
+  /// Those that it has changed during a load, until when that counts.
+  var overtaken: [UInt64: MonotonicTime] = [:]
   private var trimCount = 1_024
   /// Until when loads wait for those that were refused.
   var bounds: [UInt64: MonotonicTime] = [:]
@@ -197,7 +198,7 @@ struct TurnTable<Waiter: Sendable>: Sendable {
     return wake(byte)
   }
 
-  /// Lets no load of some bytes wait for those of other processes.
+  /// Lets no load of some bytes wait for those that are running.
   mutating func overtake(
     _ bytes: [UInt64], _ now: MonotonicTime, atMost longest: Duration
   ) -> [Waiter] {
@@ -328,14 +329,13 @@ extension DiskEngine {
   /// Wakes all loads that wait.
   func wakeTurns(looks: Bool) { resume(turns.withLock { $0.wake(nil) }, looks: looks) }
 
-  /// Lets no load of a name, or of any, wait for one that another process has begun before a change
-  /// by this process.
+  /// Lets no load of a name, or of any, wait for one that began before a change by this process.
   package func overtake(_ name: EntryName?) {
     guard sharesLoads else { return }
-    let only = name.map(LoadTurn.byte)
+    let (only, taken) = (name.map(LoadTurn.byte), turns.withLock { $0.taken })
     // Nothing is asked of a network's server, which may not answer while the name is held.
-    var bytes = only.map { isOnNetwork ? [$0] : [] } ?? []
-    var ranges = bytes.isEmpty ? [only.map { $0..<$0 + 1 } ?? 0..<1 << 62] : []
+    var bytes = only.map { isOnNetwork || taken.contains($0) ? [$0] : [] } ?? Array(taken)
+    var ranges: [Range<UInt64>] = only.map { bytes.isEmpty ? [$0..<$0 + 1] : [] } ?? [0..<1 << 62]
     while let range = ranges.popLast() {
       guard let lock = upkeep(try lockableTag().file.lock(in: range)) ?? nil else { continue }
       let (start, end) = (lock.bytes.lowerBound, lock.bytes.upperBound)

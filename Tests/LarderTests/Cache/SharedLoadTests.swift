@@ -428,6 +428,41 @@ extension `Loads that processes share` {
     try await b.close()
   }
 
+  @Test(arguments: [Change.removal, .all])
+  func `nor for one that its own change has superseded, and shares the next`(
+    change: Change
+  ) async throws {
+    let (sources, c) = ([Source("old"), Source("shared")], try open())
+    let (a, b) = (try open(isAlone: false), try open(isAlone: false))
+    #expect(a.disk.engine === b.disk.engine)
+    let first = try await start(a, sources[0])
+    if change == .all { _ = try await b.removeAll() } else { _ = try await b.remove(forKey: "k") }
+    #expect(try await b.value(forKey: "k") { "new" } == "new")
+    #expect(b.statistics.loads.awaited == 0)
+    sources[0].open()
+    #expect(try await first.value == "old")
+    // Not a change by the process, which would be remembered.
+    try await c.remove(forKey: "k")
+    b.memory.removeAll()
+    let other = try await start(c, sources[1])
+    let second = try await startWaiting(b)
+    sources[1].open()
+    #expect(try await [other.value, second.value] == ["shared", "shared"])
+    for cache in [a, b, c] { try await cache.close() }
+  }
+
+  @Test func `a cache gets the value that another one in its process has loaded`() async throws {
+    let (a, b, source) = (try open(isAlone: false), try open(isAlone: false), Source("first"))
+    let first = try await start(a, source)
+    stopTicks(a)
+    let second = try await startWaiting(b)
+    source.open()
+    #expect(try await [first.value, second.value] == ["first", "first"])
+    #expect(b.statistics.loads.unshared == 0)
+    try await a.close()
+    try await b.close()
+  }
+
   @Test func `a process that has removed everything waits for no load of others`() async throws {
     let (a, b, c) = (try open(), try open(), try open())
     let byte = { (key: String) in LoadTurn.byte(of: b.disk.subject(key).name) }
