@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
 @testable import LarderSystem
 
 struct `Loads that wait for loads` {
@@ -41,6 +42,20 @@ struct `The running loads` {
     #expect(Set(audience.answered) == (hasFound ? ["first"] : ["first", "reload"]))
     #expect(audience.late == (hasFound ? ["reload"] : []))
   }
+
+  /// One that was given up may end after a newer one, whose kept error stays.
+  @Test func `name their key at their end, unless they were given up`() {
+    var table = FlightTable<String>()
+    let keys = [false, true].map { isGivenUp -> CacheKey? in
+      let id = WaiterID()
+      guard case .start(let flight) = table.join("key", id, "caller", mayWait: { _ in true })
+      else { return "none" }
+      if isGivenUp { _ = table.cancel(id) }
+      return table.finish(flight).key
+    }
+    #expect(keys == ["key", nil])
+  }
+
   /// The value of a refresh whose key was changed is of no use to those that came afterwards.
   @Test(arguments: [false, true])
   func `hold no caller up that came after a change of the key`(isEarly: Bool) {
