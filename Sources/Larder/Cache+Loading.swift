@@ -59,8 +59,7 @@ extension Cache {
   /// `value(forKey:expiration:options:orStore:)`. `previous` is the value on disk. It may be
   /// expired, for as long as its file exists: at least the configured `expiredGrace`, unless a
   /// limit needs its room. It is a valid one if the options say `.reload`. It is nil if there is
-  /// none, if it cannot be decoded, and for `.memoryOnly`. Reading it counts as a use and as a hit
-  /// on disk.
+  /// none, if it cannot be decoded, and for `.memoryOnly`. Reading it counts as a use and a hit.
   ///
   /// If the previous value was replaced or removed during the load, `.notModified` does not bring
   /// it back: the callers get it, and nothing is stored.

@@ -72,8 +72,7 @@ extension Cache {
     disk.engine.observers.letGo()
   }
 
-  /// Decodes a value. Counts a failure beside the hit on disk, and keeps the file, because it holds
-  /// what was stored.
+  /// Decodes a value. Counts a failure beside the hit on disk, and keeps the file, which is whole.
   func decoded(_ bytes: [UInt8]) -> Value? {
     do {
       return try coder.decode(bytes)

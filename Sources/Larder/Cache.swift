@@ -189,8 +189,7 @@ public struct CacheConfiguration: Sendable {
   /// kernel keeps in its page cache. A task that asks for it still joins a load that runs. The
   /// limit does not apply to loads with `.memoryOnly`, because no file holds their values.
   public var memoryEntryCostLimit = EntryCostLimit.automatic
-  /// The longest time that a value is served from memory before the disk is asked again. The
-  /// default is 300 s.
+  /// The longest time that memory serves a value before the disk is asked again; 300 s by default.
   ///
   /// A value is also served from memory no longer than the disk's `recencyGranularity` (60 s): then
   /// the next use goes to the disk, which moves its last access and expiry there.

@@ -49,8 +49,7 @@ extension IOExecutor {
     _ elements: [Element], replaces: Bool = false,
     _ work: @escaping @Sendable (Element) throws(CacheError) -> Output
   ) async -> [Result<Output, CacheError>] {
-    // One job per thread and not one per element, because a batch of small reads would mostly
-    // switch threads.
+    // One job per thread and not per element: a batch of small reads would mostly switch threads.
     let pieceCount = max(1, min(threadLimit, elements.count))
     let pieces = (0..<pieceCount).map { piece in
       elements.count * piece / pieceCount..<elements.count * (piece + 1) / pieceCount

@@ -83,8 +83,7 @@ extension String {
   /// The text with everything escaped that a terminal might obey.
   ///
   /// Control characters, escapes, bidirectional marks, line separators and other invisible format
-  /// characters become `\u{…}`, and a backslash is doubled. Used for every key, name and path
-  /// printed.
+  /// characters become `\u{…}`, and a backslash is doubled. For every key, name and path printed.
   package var escapedForDisplay: String {
     var text = ""
     text.reserveCapacity(utf8.count)

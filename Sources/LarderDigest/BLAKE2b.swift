@@ -102,8 +102,7 @@ extension BLAKE2b {
   private struct Work {
     var words: [16 of UInt64]
 
-    /// Mixes the message's words in, in twelve rounds with an order of their own each. Source: RFC
-    /// 7693, section 2.7.
+    /// Mixes the message's words in, in twelve rounds of different orders. Source: RFC 7693, 2.7.
     @inline(__always)
     mutating func mixAll(_ m: [16 of UInt64]) {
       mix(m, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)

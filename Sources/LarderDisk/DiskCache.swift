@@ -78,8 +78,8 @@ public final class DiskCache: Sendable {
     // would release the parent's lock.
     guard !tier.engine.isForked else { return }
     guard EngineRegistry.detach(engine) else { return }
-    // The caller did not ask to wait, so the last uses are written in the background.
-    engine.waiting.submit { tier.shutDownQuietly() }
+    // The caller did not ask to wait, and may be a job of the engine's: in the background.
+    engine.waiting.submitEventually { tier.shutDownQuietly() }
   }
 
   /// Whether this object follows changes by other processes.

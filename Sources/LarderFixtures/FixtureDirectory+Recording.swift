@@ -112,8 +112,7 @@ extension FixtureDirectory {
   /// manifest records. It can be the fixture's own directory.
   ///
   /// Content that was edited since it was recorded is taken as it is. A file without a line keeps
-  /// what its attribute says; without an attribute it never expires. An entry that a read refuses
-  /// is left out.
+  /// what its attribute says; without one it never expires. What a read refuses is left out.
   ///
   /// - Parameter progress: Is called after each entry.
   /// - Throws: `CacheError`: `.extendedDataUnsupported` if a line has data and the file system no

@@ -24,8 +24,7 @@ package struct FixtureManifest: Sendable, Equatable {
     package let lineNumber: Int
   }
 
-  /// Reads a manifest. The order of the lines does not matter, so that a merge may append. Equal
-  /// lines count once.
+  /// Reads a manifest. Lines may stand in any order, as after a merge. Equal lines count once.
   package init(parsing text: String) throws(Problem) {
     var number = 0
     for text in text.split(separator: "\n", omittingEmptySubsequences: false) {

@@ -17,8 +17,7 @@ extension Coder<Data> {
 
 extension Coder where Value: Codable {
   /// JSON by coders that the functions make for each value, because Foundation's are not safe to
-  /// share. The default ones have Foundation's settings, except that the keys of each object are
-  /// sorted.
+  /// share. The default ones have Foundation's settings, but sort the keys of each object.
   ///
   /// Sorted, so that equal values have equal bytes: otherwise the order changes from one process to
   /// the next, and a fixture that is recorded anew would show false changes. A `Set`, and a
@@ -158,8 +157,7 @@ extension CacheKey {
 }
 
 extension URL {
-  /// Returns the path of a file URL. Other URLs throw, because their path names nothing on this
-  /// machine.
+  /// Returns the path of a file URL. Other URLs throw: their path names nothing on this machine.
   fileprivate func cacheDirectory() throws(CacheError) -> String {
     guard isFileURL else {
       throw CacheError(

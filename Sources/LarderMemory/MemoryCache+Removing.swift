@@ -133,8 +133,7 @@ extension MemoryCache {
   /// Removes expired values, and plans the next sweep if any value is left that can expire.
   func sweep() {
     // The sweep first clears the plan and then looks at the entries; a store first adds its entry
-    // and then looks at the plan. Whichever of the two takes the lock first, the other sees its
-    // effect.
+    // and then looks at the plan. The second to take the lock sees the effect of the first.
     sweepPlan.store(0, ordering: .relaxed)
     _ = removing(at: now, finishesSlices: true) { _, _, _, _ in false }
     planSweepIfNeeded()

@@ -13,8 +13,7 @@ extension MemoryCache {
     public var ageLimit: Duration?
     /// The expiry of values that are stored without one. The default is `.never`.
     public var expiration = Expiration.never
-    /// The change that a read makes to the expiry. The default is `.off`: a lifetime counts from
-    /// the store.
+    /// The change of the expiry by a read. The default is `.off`: a lifetime counts from the store.
     public var extending = ExpirationExtending.off
     /// The part of an exceeded limit that a trim goes down to, above 0 and up to 1. The default is
     /// 1: just to the limit, which keeps as much as possible. Less makes trims rarer and larger, as

@@ -83,9 +83,7 @@ package final class Retired<Content: ~Copyable>: Sendable {
   func release(on threads: IOExecutor, waits: Bool = false) {
     // By emptying the content: the caller may hold the last reference to this object.
     let job: Job = { self.content.withLock { self.empty(&$0) } }
-    if !waits { return threads.submit(job) }
-    // The timer tries again until the executor has a thread, which runs both jobs.
-    if !threads.submitAside(job) { JobTimer.own.submit(after: .zero, to: threads) {} }
+    if waits { threads.submitEventually(job) } else { threads.submit(job) }
   }
 }
 

@@ -83,8 +83,7 @@ package final class DirectoryLocation: Sendable {
       }
       do throws(Errno) {
         let handle = try DirectoryHandle.open(path: path, faults: configuration.faults)
-        // The path is read from the open descriptor, so a link that changes meanwhile cannot make
-        // the two disagree.
+        // The path is read from the open descriptor, so that the two agree if a link changes.
         let resolved = try handle.resolvedPath(openedAs: path)
         if resolved == path { return (handle, resolved, wasMade) }
         // A different path means that a link was followed, or that the directory was moved after it
@@ -94,8 +93,7 @@ package final class DirectoryLocation: Sendable {
         if present.identity == handle.identity { return (handle, resolved, wasMade) }
       } catch .noSuchFile where mayMake && vanishedCount < 10 {
         // The directory was moved or removed after `makeDirectories`, and the next round makes it
-        // again. A dangling link gives the same error every time, so the number of rounds is
-        // limited.
+        // again. A dangling link gives the same error every time, so the rounds are limited.
         vanishedCount += 1
       }
     }
@@ -238,8 +236,7 @@ package final class DirectoryLocation: Sendable {
       if wasAstray && !isAtPath { isAstray.store(true, ordering: .relaxed) }
       return isReplaced
     } catch {
-      // Every call fails, not only one a second, because the directory that is held is no longer
-      // the cache's.
+      // Every call fails, not only one a second: the directory that is held is not the cache's.
       isAstray.store(true, ordering: .relaxed)
       throw Self.error(error, operation, path)
     }
@@ -308,8 +305,8 @@ package final class DirectoryLocation: Sendable {
     let isUnsafe = try Self.claim(fresh, wasMade: wasMade, configuration)
     // The one before is returned, because closing it under the lock can take long.
     let old = held.withLock { held -> DirectoryHandle? in
-      // Another thread has replaced it already.
-      if held.directory.identity == fresh.identity { return nil }
+      // Another thread has replaced it already, or has closed both.
+      if held.parent == nil || held.directory.identity == fresh.identity { return nil }
       unsafeMark.store(isUnsafe, ordering: .relaxed)
       networkMark.store(fresh.fileSystem.isNetwork, ordering: .relaxed)
       return exchange(&held.directory, with: fresh)

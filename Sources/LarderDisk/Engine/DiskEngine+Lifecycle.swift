@@ -109,8 +109,7 @@ extension DiskEngine {
       // A scan or a clear that still runs would remove files of the directory's next owner.
       if state.catalog.scans.isOngoing || state.clearing.isRunning { return nil }
       // A store or removal that holds its name goes on, and ends before the lock is released. A
-      // thread that is locking a directory it has just found ends too, so that `end` releases that
-      // lock as well.
+      // thread that is locking a directory it has just found ends too, so that `end` unlocks it.
       return state.locks.isEmpty && state.replacements.lockingCount == 0 ? () : nil
     }
     try flush()

@@ -69,8 +69,7 @@ enum EngineRegistry {
   // An array, because a process has a handful of directories open and their identities can change.
   // Each process has its own, because a forked child shares no engine of its parent.
   private static let registrations = PerProcess { ForkSafeMutex<[Registration]>([]) }
-  /// The event that a thread has locked a directory or has failed to, or that an engine has given
-  /// its directory up.
+  /// The event that a thread has locked a directory or failed to, or an engine has given one up.
   private static let changed = PerProcess { EventCount() }
 
   private enum Attachment: Sendable {

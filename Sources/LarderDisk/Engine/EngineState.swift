@@ -135,8 +135,7 @@ struct ServerClock: Sendable {
   /// this close to an expiry. Machines that keep time by NTP differ by milliseconds.
   static let slack = Duration.seconds(10)
 
-  /// The most by which the server's clock may be ahead of this machine's; nil before the server has
-  /// shown its time.
+  /// The most by which the server's clock may be ahead of this one; nil before it has been seen.
   private var lead: Duration?
 
   /// Learns the lead from the status of a file that got its change time from the server.

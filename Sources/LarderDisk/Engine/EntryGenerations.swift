@@ -20,8 +20,7 @@ package final class EntryGenerations: Sendable {
   // One array and not an object each, because reads access the counters at random, and a thousand
   // objects would seldom be in the processor's caches. The last counter is no name's.
   #if LARDER_SCHEDULES
-    // Few counters, so that names of a scene share one and a change of all names does not take two
-    // thousand points.
+    // Few counters, so that names of a scene share one and a change of all names is few points.
     private let counters = InlineArray<5, Atomic<UInt64>> { _ in Atomic(0) }
   #else
     private let counters = InlineArray<1025, Atomic<UInt64>> { _ in Atomic(0) }
@@ -43,8 +42,7 @@ package final class EntryGenerations: Sendable {
 
   /// Marks the end of a change.
   ///
-  /// Called before the name is free again, so that a reader that sees no change going on sees its
-  /// outcome.
+  /// Called before the name is free again: a reader that sees no change going on sees its outcome.
   func end(_ name: EntryName) {
     counters[index(of: name)].wrappingSubtract(Self.ongoing, ordering: .acquiringAndReleasing)
   }

@@ -14,8 +14,7 @@ package import LarderSystem
 /// ```
 ///
 /// An entry takes 88 bytes, or 76 if it never expires. Its parts lie in arrays of chunks, under its
-/// slot. Entries that a scan meets out of the order of use take 12 bytes more, for as many as there
-/// were at once.
+/// slot. Entries out of the order of use take 12 bytes more, for as many as there were at once.
 ///
 /// The order of last access:
 ///
@@ -114,8 +113,7 @@ package struct EntryIndex: Sendable {
   /// - Complexity: O(n), for a byte each that is set to zero.
   func emptyMarks() -> [Bool] { Array(repeating: false, count: table.slotCount) }
 
-  /// Returns the names of entries in a range of slots that existed when the marks were made and
-  /// have none.
+  /// Returns the names in a range of slots that existed when the marks were made and have none.
   ///
   /// - Complexity: O(slots).
   func names(in slots: Range<Int>, lacking marks: [Bool]) -> [EntryName] {

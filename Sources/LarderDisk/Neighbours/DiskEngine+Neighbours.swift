@@ -88,8 +88,7 @@ extension DiskEngine {
 
   /// Tells the memory tiers what the index has just learned of files, and counts that as told.
   ///
-  /// Once the index knows a change, its event is ignored. Until memory knows it too, `catchUp`
-  /// returns false.
+  /// Once the index knows a change, its event is ignored. Until memory does, `catchUp` is false.
   func tell(ofLearned names: [EntryName]) {
     observers.tell(.filesChanged(names))
     withState { $0.untoldCount -= 1 }

@@ -85,7 +85,14 @@ extension EngineState {
     let (name, known) = (finding.name, catalog.index.entry(named: finding.name))
     let sighting = Sighting(of: finding.met, known: known, pending: catalog.uses[name], now: now)
     // A process that is alone causes nearly all events itself, and they end here.
-    if case .known = sighting, finding.met != nil { return [] }
+    if case .known = sighting, var known, let met = finding.met {
+      // XFS and btrfs change a file's blocks without its change time.
+      let old = exchange(&known.allocatedByteCount, with: met.allocatedByteCount)
+      if isCurrent, known.allocatedByteCount != old {
+        catalog.index.upsert(known, order: .byLastAccess)
+      }
+      return []
+    }
     // The file may be older or newer than the index. Where no events come, a read may have indexed
     // a newer file than the scan has met, and a use that was stamped at once a newer state of it.
     let isYounger = known.map { $0.changeTime >= finding.met?.changeTime ?? .never } ?? false
@@ -103,8 +110,7 @@ extension EngineState {
       catalog.uses.advance(to: time)
       return []
     case .changed where known == nil && clearing.hidesFiles:
-      // The file may be new and stay, or go with all others. When nothing is hidden any more, a
-      // scan finds out.
+      // The file may be new and stay, or go with all others: a scan after the removal finds out.
       catalog.scans.hasMissedChanges = true
       return isOfScan ? [] : .isLearned
     case .changed(let entry):
@@ -189,8 +195,7 @@ enum Sighting: Sendable, Equatable {
     }
     // The same file, stamped or written by a person or another process since.
     met.lastAccess = max(met.lastAccess, known.lastAccess)
-    // A neighbour that only stamped its use leaves the expiry as it was, so an extension by a use
-    // here still holds.
+    // A neighbour that only stamped its use leaves the expiry: an extension by a use here holds.
     if isPromised, let expiry = pending?.expiry { met.expiry = max(met.expiry, expiry) }
     self = .changed(met)
   }

@@ -133,8 +133,7 @@ package final class Watcher: Sendable {
     // The call comes from inside of the reading.
     if reader == .current { return true }
     // A thread becomes the reader before it reads the queue, and is it until it has acted upon
-    // everything. So a caller that finds the queue empty and then no reader has missed nothing that
-    // happened before.
+    // everything. So a caller that finds the queue empty and then no reader has missed nothing.
     if try queue.isEmpty, state.withLock({ $0.reader == nil }) { return true }
     return readEvents(for: engine)
   }

@@ -28,8 +28,7 @@ package struct ReadContext: Sendable {
   /// The time past its expiry for which a value is still found.
   let staleness: Duration
 
-  /// A staleness longer than any value has been expired for. A read with it finds every value whose
-  /// file is there.
+  /// A staleness longer than any value has been expired for: a read finds every value with a file.
   package static let anyStaleness = Duration.seconds(1 << 34)
 }
 

@@ -95,8 +95,7 @@ public final class RemovalProgress: Sendable {
 
   /// The entries removed so far.
   ///
-  /// Grows until the end; never waits. Empty in a forked child, unless the end came before the
-  /// fork.
+  /// Grows until the end; never waits. Empty in a child that was forked before the end.
   public var result: BulkRemoval {
     if let outcome = outcome.load() { return outcome.state.result }
     return isForked ? BulkRemoval() : state.withLock { $0.result }

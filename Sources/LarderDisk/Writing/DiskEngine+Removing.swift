@@ -101,7 +101,8 @@ extension DiskEngine {
       return try held.unlink(judged, in: handle, trusting: reader.trust)
     } catch {
       noteUpkeepFailure(error)
-      return .failed(error)
+      // A file that alone refuses, by rules of SELinux or AppArmor, is like an immutable one.
+      return .failed(error == .permissionDenied && handle.allowsChanges() ? .notPermitted : error)
     }
   }
 
@@ -217,8 +218,7 @@ extension DiskEngine {
     if withState({ $0.catalog.scans.number > 0 }) { startScanIfNeeded() }
     rescanIfMissed()
     progress.finish()
-    // Last, because the engine's end waits for it, and every waiting thread must have been woken by
-    // then.
+    // Last, because the engine's end waits for it, after every waiting thread has been woken.
     withState { $0.clearing.end() }
     changed.signal()
   }

@@ -222,8 +222,7 @@ struct HandStamp: Sendable {
 
   /// Returns the expiration to record and to set.
   func expiration(recorded: Lifetime, expiry: Timestamp, now: Timestamp) -> Expiration {
-    // A fixed date is kept until it is past. After that the file records no lifetime that could
-    // start anew.
+    // A fixed date is kept until it is past: the file records no lifetime that could start anew.
     let isPast = recorded == .fixed && expiry <= now
     return given ?? (isPast ? nil : Expiration(recorded, until: expiry)) ?? otherwise
   }

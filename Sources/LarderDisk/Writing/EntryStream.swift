@@ -115,8 +115,7 @@ public final class EntryFileWriter: Sendable {
     description.withLock { $0.expiration = expiration }
   }
 
-  /// Sets the data that are kept with the value, up to 1,024 bytes, in place of those that the call
-  /// was given.
+  /// Sets the data that are kept with the value, up to 1,024 bytes, in place of those of the call.
   ///
   /// For what is known only when the value comes, such as the `ETag` of a response. More bytes make
   /// the store fail with `.invalidArgument`. No effect after the closure has ended.

@@ -70,8 +70,7 @@ struct SlotDeadline: Hashable, Sendable {
   }
 }
 
-/// An entry's neighbours in the order of use, with its tag and cost, which evicting it needs, in 16
-/// bytes.
+/// An entry's neighbours in the order of use, and the tag and cost that evicting needs: 16 bytes.
 ///
 /// ```
 ///  0        4        8        12       16

@@ -133,8 +133,7 @@ extension MemoryPressureMonitor {
     public var escalationTime = Duration.seconds(10)
     /// The time without a signal after which the limits are restored. The default is 60 s.
     public var recoveryTime = Duration.seconds(60)
-    /// Called with each step after the caches have carried it out, on the monitor's thread. The
-    /// default is nil.
+    /// Called with each step that the caches have carried out, on the monitor's thread; or nil.
     public var stepListener: (@Sendable (MemoryPressureStep) -> Void)?
 
     /// Creates the default settings.

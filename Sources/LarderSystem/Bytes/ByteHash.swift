@@ -10,8 +10,7 @@ package enum ByteHash {
   /// The most bytes that are hashed with NH.
   static let maximumCount = 128
 
-  /// The random keys: 16 for the eight pairs of words of the longest string, two for its length,
-  /// two for folding.
+  /// The random keys: 16 for the pairs of words of the longest string, two for length and folding.
   private static let keys: [UInt64] = {
     var random = SystemRandomNumberGenerator()
     return (0..<20).map { _ in random.next() }

@@ -28,8 +28,7 @@ package struct PressureSource: ~Copyable, Sendable {
 
   /// Waits for a signal, the bell or the timeout.
   ///
-  /// Corresponds to `poll`. A trigger is waited for with POLLPRI; POLLERR means that its cgroup is
-  /// gone.
+  /// Corresponds to `poll`: for a trigger POLLPRI; POLLERR means that its cgroup is gone.
   package func wait(or bell: borrowing EventDescriptor, timeout: Duration?) throws(Errno) -> Outcome
   {
     let urgent = Int16(telling == .withPriority ? POLLPRI : POLLIN)

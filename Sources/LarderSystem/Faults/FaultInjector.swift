@@ -32,11 +32,9 @@ package final class FaultInjector: Sendable {
   /// Creates a plan without failures, which only counts.
   package init() {}
 
-  /// Plans a fault for the `n`-th call from now on, counted from 1, or for it and all calls after
-  /// it.
+  /// Plans a fault for the `n`-th call from now on, counted from 1, or for all from it on.
   ///
-  /// A second plan for the same call and range replaces the first. Of two ranges that overlap,
-  /// either may win.
+  /// A second plan for a call and range replaces the first. Of overlapping ranges either may win.
   package func plan(_ fault: Fault, for call: SystemCall, at n: Int = 1, onwards: Bool = false) {
     state.withLock { state in
       let first = state.counts[call, default: 0] + n

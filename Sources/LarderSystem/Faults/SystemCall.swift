@@ -1,8 +1,8 @@
 /// The system calls that a test can make fail, with the names of their C functions.
 package enum SystemCall: String, Sendable, CaseIterable {
-  case cachestat, close, eventfd, fcntl, fdatasync, fgetxattr, flock, fstat, fstatat, fstatfs
-  case fstatvfs, fsync, futimens, fsetxattr, ftruncate, inotify, ioctl, linkat, mkdirat, open
-  case openat, openat2, poll, preadv2, read, readdir, renameat, unlinkat, write
+  case cachestat, close, eventfd, faccessat, fcntl, fdatasync, fgetxattr, flock, fstat, fstatat
+  case fstatfs, fstatvfs, fsync, futimens, fsetxattr, ftruncate, inotify, ioctl, linkat, mkdirat
+  case open, openat, openat2, poll, preadv2, read, readdir, renameat, unlinkat, write
   case copyFileRange = "copy_file_range"
 }
 

@@ -198,6 +198,17 @@ extension DirectoryHandle {
     }
   }
 
+  /// Whether this process may add and remove names. Corresponds to `faccessat`.
+  package func allowsChanges() -> Bool {
+    do throws(Errno) {
+      return try system(.faccessat, faults) {
+        unsafe faccessat(raw, ".", W_OK | X_OK, AT_EACCESS)
+      } == 0
+    } catch {
+      return false
+    }
+  }
+
   /// Gives a file another name, replacing the file that has it. Corresponds to `renameat`.
   ///
   /// Atomic for every reader: each sees the old file or the new one. An open descriptor of the old
@@ -215,8 +226,7 @@ extension DirectoryHandle {
   /// Gives a file another name that must be free.
   ///
   /// Corresponds to `renameat2(RENAME_NOREPLACE)`. If the file system does not support that flag,
-  /// as no network file system does, to `linkat` and `unlinkat`: for a moment the file has both
-  /// names.
+  /// as no network file system does, to `linkat` and `unlinkat`: the file has both for a moment.
   ///
   /// - Throws: `.fileExists`.
   package func renameExclusively(_ old: FileName, to new: FileName) throws(Errno) {

@@ -40,8 +40,7 @@ package struct EventCount: ~Copyable, Sendable {
   /// Waits until a signal after the ticket, for `timeout` at most. May return without a reason.
   package func wait(_ ticket: Ticket, timeout: Duration? = nil) {
     // Before the comparison below and sequentially consistent with it, so that either this waiter
-    // sees the new count or the signaller sees this waiter. A weaker order could let both miss each
-    // other.
+    // sees the new count or the signaller sees this waiter. A weaker order could let both miss.
     waiterCount.wrappingAdd(1, ordering: .sequentiallyConsistent)
     let end = timeout.map { MonotonicTime.now.advanced(by: $0) }
     while count.value == ticket.count {

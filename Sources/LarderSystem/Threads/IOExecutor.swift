@@ -46,6 +46,12 @@ package final class IOExecutor: Sendable {
   ///   thread that a later call starts.
   package func submitAside(_ job: @escaping Job) -> Bool { startThread(adding: job) }
 
+  /// Runs a job on one of the threads, never on the caller's, as soon as there is one.
+  package func submitEventually(_ job: @escaping Job) {
+    // The timer tries again until there is a thread, which runs both jobs.
+    if !submitAside(job) { JobTimer.own.submit(after: .zero, to: self) {} }
+  }
+
   /// Adds a job, and starts a thread if there is one for it; returns false if none can be had.
   func startThread(adding job: Job? = nil) -> Bool {
     let mustStart = states.own.value.withLock { state in

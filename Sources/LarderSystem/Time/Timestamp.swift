@@ -78,8 +78,7 @@ extension Timestamp {
   public func duration(since start: Timestamp) -> Duration {
     let (whole, overflow) = seconds.subtractingReportingOverflow(start.seconds)
     let fraction = Int64(nanoseconds) - Int64(start.nanoseconds)
-    // Half of the range, so that a duration of that many seconds fits into its 128 bits of
-    // attoseconds.
+    // Half of the range, so that a duration of so many seconds fits into 128 bits of attoseconds.
     let end: Int64 = seconds < start.seconds ? .min / 2 : .max / 2
     return .seconds(overflow ? end : whole) + .nanoseconds(fraction)
   }

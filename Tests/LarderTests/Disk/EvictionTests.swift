@@ -154,6 +154,7 @@ extension `An eviction` {
   ) throws {
     let cache = try filled(10)
     scene.faults.plan(.errno(errno), for: .unlinkat, onwards: true)
+    scene.faults.plan(.errno(errno), for: .faccessat, onwards: true)
     for number in 10..<13 {
       try cache.store(value(), forKey: "\(number)")
       try cache.flush()
@@ -169,6 +170,15 @@ extension `An eviction` {
     try cache.store(value(), forKey: "13")
     try cache.flush()
     #expect(try (0..<14).filter { try cache.contains("\($0)") } == Array(9..<14))
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `passes over a file that alone refuses, with any error`() throws {
+    let cache = try filled(10)
+    scene.faults.plan(.errno(.permissionDenied), for: .unlinkat, at: 1)
+    try cache.store(value(), forKey: "10")
+    try cache.flush()
+    #expect(try (0..<11).filter { try cache.contains("\($0)") } == [0, 7, 8, 9, 10])
     try scene.expectConsistent(cache)
   }
 

@@ -20,6 +20,7 @@ struct CallSiteListing {
     "setOwner": "only root gives files away",
     "setMode": "only under a umask that takes the owner's own bits; the script owners has one",
     "inMemory": "a value that waits to be written, lent as a file; see `Beside a pending value`",
+    "allowsChanges": "asked after EACCES alone; see `passes over a file that alone refuses`",
     "openCached": "reads of tasks; see `A read without a switch of threads`",
     "readPrompt": "the same",
     "cachedPageCount": "the same",

@@ -72,6 +72,22 @@ extension `The executor` {
     #expect(left.value == 1)
   }
 
+  @Test func `what must not run in its caller runs as soon as there is a thread`() async {
+    let isRefused = Shared(true)
+    let executor = IOExecutor(threadLimit: 1) { body throws(Errno) in
+      if isRefused.value { throw .noMemory }
+      try startThread(body)
+    }
+    let caller = ThreadIdentity.current
+    await withCheckedContinuation { continuation in
+      executor.submitEventually {
+        #expect(ThreadIdentity.current != caller)
+        continuation.resume()
+      }
+      isRefused.value = false
+    }
+  }
+
   @Test func `a job that hangs takes no thread from other executors`() {
     let (gate, ran, heard) = (Gate(), Counter(), Happening())
     defer { gate.open() }

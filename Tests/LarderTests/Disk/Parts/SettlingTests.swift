@@ -204,6 +204,15 @@ struct `What is found of a name` {
     }
   }
 
+  @Test func `has the blocks that the file system has given or taken since`() {
+    var (state, met) = (state(.same, .met), entry())
+    met.allocatedByteCount += 4096
+    let effects = state.settle(
+      Finding(name: name, met: met, evidence: .look), isCurrent: true, at: Timestamp(seconds: 100))
+    #expect(effects == [] && state.catalog.index.entry(named: name) == met)
+    #expect(state.catalog.index.totals.allocatedByteCount == met.allocatedByteCount)
+  }
+
   @Test func `that is a later use by another process moves the entry, and later uses follow it`() {
     var state = state(.same, .met)
     let effects = state.settle(
