@@ -38,7 +38,10 @@
       }
       let told = causes(drained(removals).map(\.cause))
       let counted = front.memory.statistics.removals
-      if told != counted {
+      // A sequence may end with its cache before it is told of what another thread takes out then.
+      let isFine =
+        front.disk.hasClosed ? told.allSatisfy { $1 <= counted[$0, default: 0] } : told == counted
+      if !isFine {
         history.report("the memory of cache \(cache) counts \(counted) and tells of \(told)")
       }
     }
