@@ -37,7 +37,7 @@
         scene.early > 0
         || scene.threads.contains { $0.operations.contains { delaying.contains($0.verb) } }
       if isDelayed { return [] }
-      // A process that cannot open the tag at its load's end wakes nobody, and the others look later.
+      // A process that cannot open the tag at its load's end wakes nobody; the others look later.
       let isSilent = scene.failures.contains { $0.call == .openat }
       return history.calls.filter { call in
         call.end != .max && call.endTime != .max && call.operation.verb != .pause

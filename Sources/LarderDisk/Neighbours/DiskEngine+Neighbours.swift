@@ -266,8 +266,10 @@ extension DiskEngine {
 
   /// Looks after a watch was made whether the directory is at its path. A move before the watch
   /// left no event, and a directory that takes the path later brings none. Never finds it back,
-  /// because the event of a later move may have been followed meanwhile.
+  /// because the event of a later move may have been followed meanwhile. Loads that wait look for
+  /// what was published before.
   func lookForDirectory() {
     if !location.isAtPath { location.isAstray.store(true, ordering: .relaxed) }
+    wakeTurns(looks: true)
   }
 }

@@ -292,25 +292,24 @@ extension `Loads that processes share` {
     let (handle, byte) = (
       cache.disk.engine.location.handle, LoadTurn.byte(of: cache.disk.subject("k").name)
     )
-    let child = Fork.fork()
-    if child == 0 {
-      do {
-        let tag = try LockableTag(in: handle)
-        guard try tag.file.setLock(.exclusive, bytes: byte, 2) else { _exit(1) }
-        while true { pause() }
-      } catch {
-        _exit(2)
-      }
-    }
-    let tag = try LockableTag(in: handle)
-    try await eventually("the child's lock") { () async throws in
-      try tag.file.lock(in: byte..<byte + 1) != nil
-    }
+    // The kernel does this with a process that is killed: it closes the file, whose locks end.
+    var killed: LockableTag? = try LockableTag(in: handle)
+    #expect(try killed?.file.setLock(.exclusive, bytes: byte, 2) == true)
     let task = try await startWaiting(cache)
-    kill(child, SIGKILL)
+    killed = nil
     #expect(try await task.value == "second")
     #expect(cache.statistics.loads.unshared == 0)
-    _ = Fork.status(of: child)
+    try await cache.close()
+  }
+
+  @Test func `looks for what was published before the directory was watched`() async throws {
+    let cache = try open { $0.disk.coherence = .none }
+    let byte = LoadTurn.byte(of: cache.disk.subject("k").name)
+    let wakeCounts = [false, true].map { isWatched in
+      if isWatched { cache.disk.engine.startWatching() }
+      return cache.disk.engine.turns.withLock { $0.wakeCount(of: byte) }
+    }
+    #expect(wakeCounts[0] < wakeCounts[1])
     try await cache.close()
   }
 
