@@ -11,7 +11,7 @@ final class Origin: Sendable {
   private let conditional = Mutex(0)
 
   init() throws {
-    listener = try Sockets.listen(on: 0)
+    listener = try Sockets.listen(on: 0, patience: 3600)
     port = try LoopbackPort.number(of: listener)
     Thread.detachNewThread { [self] in while answerOne() {} }
   }
@@ -36,9 +36,9 @@ final class Origin: Sendable {
   }
 
   private func answerOne() -> Bool {
+    guard let client = try? Sockets.accept(listener) else { return false }
     do {
-      let client = try Sockets.accept(listener)
-      let head = String(decoding: client.availableData, as: UTF8.self)
+      let head = String(decoding: try Sockets.receive(client), as: UTF8.self)
       let path = head.split(separator: " ").dropFirst().first.map(String.init) ?? "/"
       asked.withLock { $0[path, default: 0] += 1 }
       let status = path.hasPrefix("/missing") ? "404 Not Found" : "200 OK"
@@ -60,7 +60,8 @@ final class Origin: Sendable {
       try client.write(contentsOf: Data(answer.utf8) + Self.body(of: path))
       return true
     } catch {
-      return false
+      // The proxy has given this request up.
+      return true
     }
   }
 }

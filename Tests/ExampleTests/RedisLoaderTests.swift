@@ -15,7 +15,7 @@ extension `The loader through Redis` {
   ])
   func `asks the origin when the answer is none`(answer: String) throws {
     let scene = try Scene()
-    let listener = try Sockets.listen(on: 0)
+    let listener = try Sockets.listen(on: 0, patience: 3600)
     let port = try LoopbackPort.number(of: listener)
     Thread.detachNewThread {
       do {

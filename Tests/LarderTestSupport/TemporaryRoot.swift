@@ -20,7 +20,8 @@ package enum TemporaryRoot {
   package static func path() throws -> String {
     try made.withLock { made in
       if let made { return made }
-      let folder = chosenFolder
+      // A cache tells its path with links resolved.
+      let folder = URL(filePath: chosenFolder).resolvingSymlinksInPath().path
       let parents = "\(folder)/\(prefix)\(getppid())"
       if isHeld(parents) {
         made = parents
@@ -43,9 +44,14 @@ package enum TemporaryRoot {
     let memory = "/dev/shm"
     let disk = FileManager.default.temporaryDirectory.path
     let process = ProcessInfo.processInfo
+    guard process.environment["TMPDIR"] == nil else { return disk }
     // From this release on, files in memory have attributes.
     let release = OperatingSystemVersion(majorVersion: 6, minorVersion: 6, patchVersion: 0)
-    guard process.environment["TMPDIR"] == nil, process.isOperatingSystemAtLeast(release),
+    guard process.isOperatingSystemAtLeast(release) else {
+      let mounts = try? String(contentsOfFile: "/proc/mounts", encoding: .utf8)
+      return mounts?.contains(" \(disk) tmpfs ") == true ? "/var/tmp" : disk
+    }
+    guard
       FileManager.default.isWritableFile(atPath: memory),
       let values = try? FileManager.default.attributesOfFileSystem(forPath: memory),
       let free = values[.systemFreeSize] as? NSNumber

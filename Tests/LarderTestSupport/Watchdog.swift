@@ -111,7 +111,7 @@ private actor Places {
   static let shared = Places()
   @TaskLocal private static var hasPlace = false
 
-  private var freeCount = 24
+  private var freeCount = 12
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
   /// Runs a body, in a place if it needs one and has none.

@@ -2,9 +2,9 @@ import Foundation
 
 /// TCP on the loopback interface, as file handles.
 enum Sockets {
-  /// Listens on a port that other processes may share.
-  static func listen(on port: UInt16) throws -> FileHandle {
-    try socket(at: port, patience: 2) { number, address in
+  /// Listens on a port that other processes may share. A peer may stand still for so many seconds.
+  static func listen(on port: UInt16, patience: Int = 2) throws -> FileHandle {
+    try socket(at: port, patience: patience) { number, address in
       var yes: Int32 = 1
       setsockopt(number, SOL_SOCKET, SO_REUSEPORT, &yes, 4)
       // A connection is accepted when it sends something, so that an idle one takes no thread.

@@ -13,6 +13,7 @@ final class SharedTier: Sendable {
   private enum Answer: Sendable { case found([UInt8]), mayLoad(KeyLock), busy }
 
   private let directory: String
+  private let patience: Duration
   private let disk = Mutex<DiskCache?>(nil)
   private let state = Mutex(State())
 
@@ -24,12 +25,12 @@ final class SharedTier: Sendable {
     var last = 0
 
     /// Begins a call, unless too many hang or run.
-    mutating func begin() -> Int? {
+    mutating func begin(_ patience: Duration) -> Int? {
       let now = ContinuousClock.now
       let hanging = calls.values.count { $0 <= now }
       guard now >= silence, hanging < 3, calls.count < 16 else { return nil }
       last += 1
-      calls[last] = now + .seconds(2)
+      calls[last] = now + patience
       return last
     }
   }
@@ -42,13 +43,16 @@ final class SharedTier: Sendable {
     }
   }
 
-  init(directory: String) { self.directory = directory }
+  /// - Parameter patience: The time that a call to the directory may take.
+  init(directory: String, patience: Duration = .seconds(2)) {
+    (self.directory, self.patience) = (directory, patience)
+  }
 
   /// Returns the value of a key from the shared directory, or loads it and stores it there.
   func value(
     forKey key: String, load: @Sendable () async throws -> [UInt8]
   ) async throws -> ([UInt8], Source) {
-    let end = ContinuousClock.now + .seconds(30)
+    let end = ContinuousClock.now + patience * 15
     var answer = await ask { disk in
       try disk.value(forKey: CacheKey(key)).map { .found($0) } ?? self.lock(key, disk)
     }
@@ -75,7 +79,7 @@ final class SharedTier: Sendable {
 
   /// Runs a call on a thread that may hang. Returns nil if the call fails or takes too long.
   private func ask(_ call: @escaping @Sendable (DiskCache) throws -> Answer) async -> Answer? {
-    guard let number = state.withLock({ $0.begin() }) else { return nil }
+    guard let number = state.withLock({ $0.begin(patience) }) else { return nil }
     let answers = AsyncStream<Answer> { answers in
       DispatchQueue.global().async {
         do {
@@ -86,7 +90,8 @@ final class SharedTier: Sendable {
         answers.finish()
         _ = self.state.withLock { $0.calls.removeValue(forKey: number) }
       }
-      DispatchQueue.global().asyncAfter(deadline: .now() + 2) { answers.finish() }
+      let end = DispatchTime.now() + .seconds(Int(patience.components.seconds))
+      DispatchQueue.global().asyncAfter(deadline: end) { answers.finish() }
     }
     for await answer in answers { return answer }
     return nil

@@ -5,7 +5,8 @@ import Synchronization
 
 let arguments = CommandLine.arguments
 guard arguments.count > 4 else { fatalError("usage: shared-tier LOCAL SHARED ORIGIN KEY…") }
-let shared = SharedTier(directory: arguments[2])
+let patience = ProcessInfo.processInfo.environment["SHARED_TIER_PATIENCE"].flatMap { Int($0) } ?? 2
+let shared = SharedTier(directory: arguments[2], patience: .seconds(patience))
 let local = try Cache(directory: arguments[1], coder: .bytes)
 for key in arguments[4...] {
   let source = Mutex("local")

@@ -243,7 +243,12 @@ extension `A fork` {
       let cache = MemoryCache<Int, Int>(configuration)
       cache.store(1, forKey: 1, expiration: .seconds(1))
       // A thread that has just begun may hold a lock of Swift's runtime, for which the child would
-      // wait for ever. It holds none once it has done such jobs before.
+      // wait for ever. It holds none once it has done such jobs before. So this process does first
+      // what the child does.
+      let rehearsal = MemoryCache<Int, Int>(configuration)
+      rehearsal.store(2, forKey: 2, expiration: .seconds(1))
+      clock.advance(by: .seconds(2))
+      #expect(Happening().wait { rehearsal.count == 0 })
       for _ in 0..<3 {
         let isDone = DispatchSemaphore(value: 0)
         JobTimer.own.submit(after: .milliseconds(5), to: cache.threads) { isDone.signal() }

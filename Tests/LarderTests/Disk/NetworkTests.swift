@@ -197,6 +197,7 @@ struct `On a network file system` {
     let ceph = FileSystemKind(name: "fuse.ceph-fuse", isNetwork: true)
     _ = try scene.open { $0.fileSystem = ceph }.count()
     #expect(try scene.names == [".larder-1-2"])
+    try held.unlock()
     _ = consume held
     _ = try scene.open { $0.fileSystem = ceph }.count()
     #expect(try scene.names == [])

@@ -262,10 +262,10 @@ extension `Removals` {
   }
 
   @Test func `files of strangers are not removed`() throws {
-    guard geteuid() == 0 else { return }
     let cache = try scene.open()
     try cache.store([1], forKey: "k")
-    #expect(unsafe chown(scene.file("k"), 54_321, 54_321) == 0)
+    // Root alone can do it, and not in every container.
+    guard unsafe chown(scene.file("k"), 54_321, 54_321) == 0 else { return }
     #expect(try cache.value(forKey: "k") == nil)
     #expect(cache.statistics.misses == [.otherOwner: 1])
     #expect(try !cache.remove(forKey: "k"))
@@ -345,7 +345,14 @@ extension `Removals` {
     scene.faults.reset()
     #expect(try cache.value(forKey: "k") == [1])
     try cache.close()
-    // The temporary file that could not be removed either stays for the next scan.
+    // The temporary file that could not be removed either stays for the next scan. A program that
+    // another test begins may have a copy of its descriptor, and so its lock, for a moment.
+    try eventually("the temporary file to be free") {
+      let again = try scene.open()
+      _ = try again.count()
+      defer { try? again.close() }
+      return try again.survey().temporaryCount == 0
+    }
     try scene.expectConsistent(scene.open())
   }
 }

@@ -201,7 +201,7 @@ extension `A scan after the first` {
     try scene.expectConsistent(cache)
   }
 
-  @Test func `comes by itself where there are no events, and not where there are`() throws {
+  @Test func `comes by itself where there are no events`() throws {
     scene.faults.plan(.errno(.tooManyOpenFiles), for: .inotify)
     let cache = try scene.open {
       $0.coherence = .events

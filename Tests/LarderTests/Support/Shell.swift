@@ -37,8 +37,16 @@ enum Shell {
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = ["-e", "-c", script]
     process.currentDirectoryURL = URL(fileURLWithPath: directory)
-    let own = ["LC_ALL": "C", "TZ": "UTC"].merging(variables) { $1 }
-    process.environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
+    // In a hook of git, its variables would name the repository of whoever runs the tests.
+    let inherited = ProcessInfo.processInfo.environment.filter {
+      !$0.key.hasPrefix("GIT_") && !["TAR_OPTIONS", "POSIXLY_CORRECT", "CDPATH"].contains($0.key)
+    }
+    let none = "/dev/null"
+    let own = [
+      "LC_ALL": "C", "TZ": "UTC", "GIT_CONFIG_GLOBAL": none, "GIT_CONFIG_SYSTEM": none,
+      "GIT_ATTR_NOSYSTEM": "1",
+    ]
+    process.environment = inherited.merging(own) { $1 }.merging(variables) { $1 }
     // A file instead of a second pipe, because the script could block on one while the other is
     // read.
     let folder = try TemporaryDirectory()

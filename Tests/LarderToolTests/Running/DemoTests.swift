@@ -13,7 +13,11 @@ struct `The demo` {
   }
 
   @Test func `its figures are what the directory holds`() throws {
-    let json = try #require(try run("--json").json)
+    var json = try #require(try run("--json").json)
+    // On a busy machine the second for which a value lives may be over before it is read.
+    for _ in 0..<5 where (json["expiry"] as? [String: Any])?["found_before"] as? Bool == false {
+      json = try #require(try run("--json").json)
+    }
     let eviction = try #require(json["eviction"] as? [String: Int])
     let stores = try #require(json["stores"] as? [String: Int])
     let expiry = try #require(json["expiry"] as? [String: Any])

@@ -76,8 +76,12 @@ struct `Directories that are no cache` {
       let outcome = try scene.shell(
         """
         chmod 755 . && cp $larder ./program && chmod 755 program
-        setpriv --reuid 65534 --regid 65534 --clear-groups ./program \(words) </dev/null
+        other() { setpriv --reuid 65534 --regid 65534 --clear-groups ./program "$@" </dev/null; }
+        other --version >/dev/null 2>&1 || exit 77
+        other \(words)
         """)
+      // Where no program runs from here, or the toolchain is root's alone.
+      if outcome.status == 77 { return }
       #expect(outcome.status == 4 && outcome.talk.contains("cannot be opened"))
       return
     }

@@ -165,8 +165,9 @@ struct `Listing and counting` {
   @Test func `what was not used since its store is told by the stamps`() throws {
     for key in ["a", "b", "c"] { try scene.put("value", key) }
     let births = try scene.shell("stat -c %W c/0c*").text
-    // A use within a second of the store is none, so that this one is dated an hour later.
-    _ = try scene.shell("touch -a -d '+1 hour' c/92*; $larder get c a >/dev/null")
+    // A use within a second of the store is none, so that these are dated an hour apart.
+    _ = try scene.shell("touch -a -d '-1 hour' c/*; touch -a -d '+1 hour' c/92*")
+    _ = try scene.run("get", "c", "a")
     guard births != "0\n", births != "-\n" else {
       #expect(try scene.run("list", "c", "--unused").talk.contains("does not tell the birth"))
       return
@@ -176,6 +177,7 @@ struct `Listing and counting` {
     #expect(try scene.shell("\(removal) && \(removal)").status == 0)
     #expect(try keys() == ["b"])
     for key in ["a", "c"] { try scene.put("value", key) }
+    _ = try scene.shell("touch -a -d '-1 hour' c/0c* c/4a*")
     #expect(try scene.run("info", "c", "--json").json?["unused"] as? Int == 2)
     #expect(try scene.run("info", "c").text.contains("unused       2, not used since the store\n"))
     let page = try scene.run("report", "c").text

@@ -92,15 +92,15 @@ struct `The report` {
 
   @Test func `a row has the lifetime and the data, and what has no hash is marked`() throws {
     try scene.put("v", "fixed", "--expires", "never")
-    try scene.put("v", "ninety", "--expires", "90", "--data", "a<b")
+    try scene.put("v", "ninety", "--expires", "9000", "--data", "a<b")
     _ = try scene.shell(
       "printf x > c/00000000000000000000000000000001; touch -m -d '+1 day' c/0*1")
     let rows = try #require(try data(try scene.run("report", "c").text)["entries"] as? [[Any]])
     let byKey = rows.reduce(into: [:]) { $0[$1[1] as? String ?? ""] = $1 }
     #expect(byKey["fixed"]?.count == 8 && byKey["fixed"]?[7] as? String == "never")
-    #expect(byKey["ninety"]?[7] as? Int == 90 && byKey["ninety"]?[8] as? String == "a<b")
-    #expect(byKey["fixed"]?[5] is NSNull && byKey["ninety"]?[4] as? Int ?? 99 < 60)
-    #expect((80...90).contains(byKey["ninety"]?[5] as? Int ?? 0))
+    #expect(byKey["ninety"]?[7] as? Int == 9000 && byKey["ninety"]?[8] as? String == "a<b")
+    #expect(byKey["fixed"]?[5] is NSNull && byKey["ninety"]?[4] as? Int ?? 999 < 900)
+    #expect((8100...9000).contains(byKey["ninety"]?[5] as? Int ?? 0))
     let byHand = try #require(byKey["(unknown)"])
     #expect(byHand.count == 7 && (byHand[6] as? Int ?? 0) & 40 == 40)
   }

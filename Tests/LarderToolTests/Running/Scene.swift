@@ -62,7 +62,7 @@ final class Scene {
     process.currentDirectoryURL = root
     process.environment = [
       "PATH": "/usr/bin:/bin", "HOME": root.path, "TMPDIR": root.path, "LC_ALL": "C.UTF-8",
-      "larder": Self.program.path,
+      "TZ": "UTC0", "larder": Self.program.path,
     ].merging(environment) { $1 }
     // Files instead of pipes, which could fill up and block the command.
     let files = try ["in", "out", "err"].map { try temporary($0, input) }
