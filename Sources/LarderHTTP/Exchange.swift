@@ -75,7 +75,7 @@ struct Exchange: Sendable {
     let rest = -stored.staleness(policy, at: time)
     cache.counters.withLock {
       if rest > 0 { $0.hits += 1 } else { $0.stale += 1 }
-      if !waits.isEmpty { $0.collapsed += 1 }
+      if !waits.isEmpty, flight == 0 { $0.collapsed += 1 }
     }
     var source = waits.first.map { "fwd=\($0.rawValue); collapsed" } ?? "hit"
     if flight > 0 { source = "fwd=\(reason.rawValue)\(status.map { "; fwd-status=\($0)" } ?? "")" }
@@ -95,7 +95,7 @@ struct Exchange: Sendable {
       guard case .asks(let id) = await cache.flights.join(self, true, after: nil) else { return }
       var own = self
       own.usable?.body = nil
-      for try await _ in try await own.ask(id).body {}
+      _ = try await own.ask(id)
     }
   }
 
@@ -139,7 +139,8 @@ struct Exchange: Sendable {
     switch policy.verdict(on: response, to: asked, previous: old, sent: sent, at: cache.now) {
     case .store(let new) where count <= cache.configuration.bodyLimit ?? .max: stored = new
     case .renew(let new, let isKept):
-      if isKept { await publish(new) } else if !asked.isPersonal { await publish(nil) }
+      let isStored = isKept ? await publish(new) : false
+      if !isKept, !asked.isPersonal { await publish(nil) }
       await cache.flights.end(flight, .looks(mayWait: true))
       if !isAlone { cache.counters.withLock { $0.validated += 1 } }
       guard !isAlone, let body = usable?.body else { break }
@@ -147,7 +148,7 @@ struct Exchange: Sendable {
       // What is not stored, because it is for this client alone, goes to this client.
       let own = response.fields.removing(new.fields.map(\.name) + Response.ofBody)
       if new !== old { answer.fields = answer.fields.adding(own) }
-      return said("fwd=\(reason.rawValue); fwd-status=304\(isKept ? "; stored" : "")", answer)
+      return said("fwd=\(reason.rawValue); fwd-status=304\(isStored ? "; stored" : "")", answer)
     case .store, .pass(keepsPrevious: false): if !isAlone { await publish(nil) }
     case .pass: break
     case .invalidate(let urls):
@@ -168,9 +169,13 @@ struct Exchange: Sendable {
       return passed(new, await publish(stored.with(.bytes(bytes))) ? "; stored" : "")
     }
     var answer = passed(new, "; stored")
-    let body = Body(byteCount: new.body.byteCount, next: Fill(new.body, stored, self).next)
+    let fill = Fill(new.body, stored, self)
     // If no client reads the body, it is read to be stored.
-    if answer.status == 304 { Task { for try await _ in body {} } } else { answer.body = body }
+    if answer.status == 304 || usable != nil && usable?.body == nil {
+      Task { while await fill.isKept, try await fill.next() != nil {} }
+    } else {
+      answer.body = Body(byteCount: new.body.byteCount, next: fill.next)
+    }
     return answer
   }
 

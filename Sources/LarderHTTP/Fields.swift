@@ -77,7 +77,11 @@ extension HTTPCache {
     /// The fields without those of one connection. Source: RFC 9110, 7.6.1; RFC 9111, 3.1. Host is
     /// one: the key has the authority, and what the origin makes by another Host would go to all.
     /// What rules is none, also if Connection names it.
-    var endToEnd: Self { removing(members(of: "connection").filter { !$0.isRule } + Self.hopByHop) }
+    var endToEnd: Self {
+      let named = Set(members(of: "connection").map { $0.lowercased() })
+      let kept = removing(Self.hopByHop).all
+      return Self(all: kept.filter { $0.name.isRule || !named.contains($0.name.lowercased()) })
+    }
 
     static let hopByHop = [
       "connection", "host", "keep-alive", "proxy-authenticate", "proxy-authentication-info",

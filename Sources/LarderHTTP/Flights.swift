@@ -44,13 +44,9 @@ actor Flights {
   /// The count at the last end of a flight, for URLs by their hash.
   private var lastEnds = [UInt64](repeating: 0, count: 1024)
 
-  /// Starts a flight, or waits for one that another request has started.
-  ///
-  /// - Parameters:
-  ///   - asker: The request, and what it asks for as far as the stored marker tells.
-  ///   - shares: Whether it may wait, and others for it.
-  ///   - count: The flights that had ended when it looked for a stored response, to look again if
-  ///     one of the URL has since; nil for a refresh, which never waits.
+  /// Starts a flight, or waits for one of another request if it `shares`. The count is of the
+  /// flights that had ended when it looked for a stored response, to look again if one of the URL
+  /// has since; nil for a refresh, which never waits.
   func join(_ asker: Exchange, _ shares: Bool, after count: UInt64?) async -> Turn {
     let (key, limit) = (asker.key, asker.cache.configuration.collapseLimit)
     let isShared = shares && (count == nil || lone[key].map { $0 <= .now } ?? true)
@@ -93,12 +89,9 @@ actor Flights {
     }
   }
 
-  /// Records that the head of the response to a request has come.
-  ///
-  /// - Parameters:
-  ///   - variant: For whom it is; nil if it is not stored.
-  ///   - tells: Whether one that is not stored tells that others will not be.
-  /// - Returns: Whether to store it: not if it was invalidated, or another request stores such one.
+  /// Records that the head of a response has come: for a variant, or for nil one that is not stored
+  /// and maybe `tells` that others will not be. Returns whether to store it: not if it was
+  /// invalidated, or another request stores such one.
   func headCame(_ flight: UInt64, _ variant: Variant?, _ tells: Bool) -> Bool {
     guard var own = flights[flight], variant != nil || tells else { return false }
     lone[own.key] = variant == nil ? .now + .seconds(120) : nil
@@ -127,8 +120,7 @@ actor Flights {
   /// Changes what is stored for a URL when all earlier changes of it have ended, so that what a
   /// change has read is still so when it writes. It runs to its end also if its caller's task is
   /// cancelled: what has come for many, and what must go, does not depend on one client.
-  ///
-  /// - Parameter invalidates: Whether responses that are under way may not be stored afterwards.
+  /// If it `invalidates`, responses that are under way may not be stored afterwards.
   func inTurn(
     _ key: String, _ invalidates: Bool = false,
     _ change: @escaping @Sendable () async throws(CacheError) -> Stored?

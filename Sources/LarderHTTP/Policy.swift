@@ -37,15 +37,19 @@ extension HTTPCache {
         let mayBeStale = mayBeStale(rules) && demand["min-fresh"] == nil
         if mayBeStale, let limit = demand["max-stale"], staleness <= limit { return .serve }
         // A request that says how old a response may be wants no stale one. Source: 5.2.1.1.
-        let limit = mayBeStale && isYoung == nil ? rules["stale-while-revalidate"] : nil
-        if let limit, staleness <= limit { return mustNotForward ? .serve : .serveStaleAndRefresh }
+        let limit = mayBeStale && isYoung == nil ? rules["stale-while-revalidate"] ?? 0 : 0
+        if limit > 0, staleness <= limit { return mustNotForward ? .serve : .serveStaleAndRefresh }
       }
       if mustNotForward { return .gatewayTimeout }
       return stored.validators.isEmpty ? .forward : .validate(stored.validators)
     }
 
-    /// Whether other rules have stored a response for one user alone.
-    func excludes(_ old: Stored) -> Bool { isShared && old.rules(self).directives.has("private") }
+    /// Whether other rules have stored a response, or fields of it, for one user alone.
+    func excludes(_ old: Stored) -> Bool {
+      let rules = old.rules(self).directives
+      let isNamed = rules.named["private"]?.contains(where: old.fields.contains) ?? false
+      return isShared && (rules.has("private") || isNamed)
+    }
 
     /// Whether directives allow to use a response when it is not fresh. Source: RFC 9111, 4.2.4.
     private func mayBeStale(_ rules: Directives) -> Bool {
@@ -62,7 +66,8 @@ extension HTTPCache {
       let isWanted = !demand.has("no-cache") && demand["max-age"] != 0
       let allowed = rules["stale-if-error"] ?? Int(staleIfError.boundedComponents.seconds)
       let window = max(allowed, demand["stale-if-error"] ?? 0)
-      return isUseful && isWanted && old.staleness(self, at: now) <= window
+      let staleness = old.staleness(self, at: now)
+      return isUseful && isWanted && staleness <= window && (window > 0 || staleness < 0)
     }
   }
 
@@ -110,6 +115,8 @@ extension HTTPCache.Policy {
     sent: Timestamp, at now: Timestamp
   ) -> HTTPCache.Verdict {
     let (status, fields) = (response.status, response.fields.endToEnd)
+    // Of what it refuses this cache makes 502, but the origin has done it.
+    let mayHaveChanged = (200..<400).contains(status) || status == 502
     func updated(_ previous: Stored) -> HTTPCache.Verdict {
       let fields = previous.fields(updatedBy: fields)
       let renewed = stored(previous.status, fields, previous.content, request, sent, now)
@@ -136,7 +143,7 @@ extension HTTPCache.Policy {
       return updated(previous)
     case ("HEAD", let previous?) where [200, 404, 410].contains(status):
       return .renew(previous.with(outdated: now), isKept: true)
-    case _ where (200..<400).contains(status) && !Self.safeMethods.contains(request.method[...]):
+    case _ where mayHaveChanged && !Self.safeMethods.contains(request.method[...]):
       // Its own URL, and those of the same origin that the response names. Source: RFC 9111, 4.4.
       let own = URLReference(request)
       let named = fields.values(of: "location") + fields.values(of: "content-location")

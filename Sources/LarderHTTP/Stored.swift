@@ -131,9 +131,10 @@ extension HTTPCache.Stored {
     return Fields(conditions.filter { !$0.1.isEmpty })
   }
 
-  /// Whether validators and length are the same, as far as the newer says. Source: RFC 9111, 4.3.5.
+  /// Whether validators and length are the same, of which the newer tells one. RFC 9111, 4.3.5.
   func isConfirmed(by newer: Fields) -> Bool {
-    ["etag", "last-modified"].allSatisfy { newer[$0] ?? fields[$0] == fields[$0] }
+    ["etag", "last-modified", "content-length"].contains(where: newer.contains)
+      && ["etag", "last-modified"].allSatisfy { newer[$0] ?? fields[$0] == fields[$0] }
       && newer["content-length"] ?? "\(content.byteCount)" == "\(content.byteCount)"
   }
 
@@ -144,8 +145,7 @@ extension HTTPCache.Stored {
     return fields.removing(["age", "date"] + added.map(\.name)).adding(added)
   }
 
-  /// Returns the marker for this response and others that vary by the same fields: the stored one,
-  /// if it is theirs.
+  /// Returns the marker for this response and others that vary alike: the stored one, if theirs.
   func marker(besides stored: Stored?) -> Stored {
     if let stored, stored.isMarker, stored.variant.names == variant.names { return stored }
     let content = Content.variants(generation: .random(in: .min ... .max))
@@ -238,23 +238,10 @@ extension HTTPCache.Stored.Content {
   }
 }
 
-/// The form of a stored response in its file.
-///
-/// ```
-/// GET http://example.org/a?b=c
-/// vary accept-language: de
-/// times 2023-11-14T22:13:20Z 2023-11-14T22:13:20.250000000Z
-/// body 5
-///
-/// HTTP/1.1 200
-/// Content-Type: text/plain
-///
-/// hello
-/// ```
-///
-/// A body over 16 KiB is an entry of its own, and `body 1048576 9a3f…` names it. A line
-/// `outdated TIME` is written by ``HTTPCache/expire(_:)``. A marker has the names of the fields by
-/// which responses vary, without values, and `variants 9a3f…` in place of `body`.
+/// The form of a stored response in its file: lines that say whose it is, an empty line, and the
+/// response as on the wire. A body over 16 KiB is an entry of its own: `body 1048576 9a3f…` names
+/// it. A line `outdated TIME` is of ``HTTPCache/expire(_:)``. A marker has the names of the fields
+/// by which responses vary, without values, and `variants 9a3f…` in place of `body`.
 extension Coder<Stored> {
   static let entry = Coder(encode: encode, decode: decode)
 

@@ -2,9 +2,8 @@ import Larder
 import LarderSystem
 
 extension Exchange {
-  /// Finds what is stored for the request, with its body. A failure of the disk counts as nothing.
-  ///
-  /// - Throws: `CacheError` with `.closed` and `.forked`; `CancellationError`.
+  /// Finds what is stored for the request, with its body. A failure of the disk counts as nothing,
+  /// but `.closed` and `.forked` are thrown, and `CancellationError`.
   mutating func lookUp() async throws {
     (usable, reason, variant) = (nil, .uriMiss, Variant(lines: []))
     do throws(CacheError) {
@@ -42,7 +41,7 @@ extension Exchange {
   /// Stores a response whose body is stored already, unless it was invalidated since its flight
   /// began, and ends that; or for nil removes the older response. What has come since stays.
   ///
-  /// - Returns: Whether the disk did what was asked of it.
+  /// Returns whether the disk did what was asked of it.
   @discardableResult func publish(_ stored: Stored?) async -> Bool {
     // The response whose body no head names in the end.
     var rest = stored?.content == usable?.stored.content ? nil : stored
@@ -53,7 +52,9 @@ extension Exchange {
         guard await cache.flights.isWanted(flight) else { return rest }
         let expiry = cache.expiry(of: stored, policy)
         guard let place = try await place(for: stored, expiry) else { return rest }
-        let old = try await cache.entries.value(forKey: place) ?? usable?.stored
+        // What is validated and gone does not come back, unless it varies by other fields now.
+        let isSame = rest == nil && usable?.stored.variant.names == stored.variant.names
+        let old = try await cache.entries.value(forKey: place) ?? (isSame ? nil : usable?.stored)
         // What was asked for later has come before, or what was validated has been replaced.
         let isReplaced = rest == nil && old?.content != stored.content
         if isReplaced || isLate(stored, behind: old) { return rest }
@@ -63,7 +64,7 @@ extension Exchange {
         return nil
       }
     }
-    await cache.countingFailure { try await cache.removeBody(of: rest) }
+    await cache.countingFailure { try await cache.removeBody(of: isDone ? rest : stored) }
     if stored != nil { await cache.flights.end(flight, .looks(mayWait: isDone)) }
     return isDone
   }
@@ -135,7 +136,8 @@ actor Fill {
   private let source: @Sendable () async throws -> [UInt8]?
   private var gathered: [UInt8] = []
   private var entry: (id: UInt64, writer: EntryFileWriter)?
-  private var (count, isKept, hasEnded) = (0, true, false)
+  private(set) var isKept = true
+  private var (count, hasEnded) = (0, false)
 
   init(_ body: Body, _ stored: Stored, _ exchange: Exchange) {
     source = body.stream ?? Puller(body, nil).next

@@ -140,6 +140,25 @@ struct `Clients that leave` {
   }
 }
 
+/// A response that is gone before it is validated.
+struct `A validation` {
+  @Test(arguments: [fresh, HTTPCache.Fields(fresh.map { ($0.name, $0.value) } + [("Vary", "A")])])
+  func `brings nothing back that was invalidated before it began`(
+    _ fields: HTTPCache.Fields
+  ) async throws {
+    let scene = try Scene([Reply(200, fields)])
+    _ = try await scene.get().body.text
+    var exchange = Exchange(
+      cache: scene.cache, request: request, forwarding: scene.origin, key: request.key)
+    try await exchange.lookUp()
+    let old = try #require(exchange.usable?.stored)
+    try await scene.cache.invalidate(url)
+    exchange.flight = await scene.cache.flights.start(exchange, isShared: true)
+    await exchange.publish(old)
+    #expect(try await scene.get().fields["number"] == "2")
+  }
+}
+
 private final class Flag: Sendable {
   private let value = Mutex(false)
   var isSet: Bool { value.withLock(\.self) }

@@ -225,6 +225,58 @@ struct `Harm to others` {
     #expect(scene.cache.statistics.notKept == 1)
   }
 
+  @Test
+  func `a renewal that the disk does not take leaves no large body, and is not said to be stored`()
+    async throws
+  {
+    let faults = FaultInjector()
+    let scene = try Scene([stream(90_000, fresh), Reply(304, fresh)]) {
+      ($0.storage.disk.faults, $0.cacheStatusName) = (faults, "a")
+    }
+    _ = try await scene.get().body.collect(upTo: .max)
+    scene.clock.advance(by: .seconds(61))
+    faults.plan(.errno(.noSpace), for: .write, onwards: true)
+    let renewed = try await scene.get()
+    #expect(renewed.fields["cache-status"]?.hasPrefix("a; fwd=stale; fwd-status=304") == true)
+    #expect(renewed.fields["cache-status"]?.contains("stored") == false)
+    faults.reset()
+    #expect(try await scene.cache.entries.disk.entries().isEmpty)
+  }
+
+  @Test func `what nobody reads and nothing stores is not read to its end`() async throws {
+    let scene = try Scene { $0.bodyLimit = 40_000 }
+    let ends = Count()
+    final class Source: Sendable {
+      let ends: Count
+      init(_ ends: Count) { self.ends = ends }
+      func next() -> [UInt8]? { Array(repeating: 7, count: 1000) }
+      deinit { ends.number.withLock { $0 += 1 } }
+    }
+    let answer = try await scene.cache.respond(
+      to: .init(authority: "example.org", target: "/a", fields: ["If-None-Match": "*"])
+    ) { _ in
+      let source = Source(ends)
+      return .init(status: 200, fields: fresh, body: .init(byteCount: nil) { source.next() })
+    }
+    #expect(answer.status == 304)
+    try await reaching("the source to be let go") { ends.number.withLock { $0 } == 1 }
+  }
+
+  @Test func `a field that is for one user is served by no shared cache that did not store it`()
+    async throws
+  {
+    let mine: HTTPCache.Fields = [
+      "Cache-Control": "private=\"Set-Cookie\", max-age=60", "Set-Cookie": "a=b",
+    ]
+    let scene = try Scene([Reply(200, mine)]) { $0.policy.isShared = false }
+    _ = try await scene.get().body.text
+    #expect(try await scene.get().fields["set-cookie"] == "a=b")
+    let shared = try await reopened(scene) { _ in }
+    let other = try await shared.respond(to: Self.request, forwarding: scene.origin)
+    #expect(other.fields["number"] == "2")
+    try await shared.close()
+  }
+
   @Test func `a large body whose head cannot be stored is removed`() async throws {
     let scene = try Scene([Reply(200, fresh), stream(90_000, fresh)])
     _ = try await scene.get().body.text

@@ -28,6 +28,21 @@ extension `Reuse` {
       get(.validated, status: 304, after: 61, with: ["Cache-Control": "no-store"], gives: 200),
       get(.validated, status: 304, gives: 200), get(.cached)),
     Case(
+      "a HEAD that tells neither validator nor length renews nothing", get(.origin, fresh()),
+      get(.origin, fresh(), after: 61, method: "HEAD"), get(.origin)),
+    Case(
+      "a field that the client hides makes no other variant of a 304",
+      get(.origin, fresh(("Vary", "A"), ("Last-Modified", date(-9))), with: ["A": "1"]),
+      get(
+        .validated, status: 304, after: 61, with: ["A": "1", "Connection": "a"], gives: 200),
+      get(.origin)),
+    Case(
+      "what has just become stale is stale", get(.origin, fresh()),
+      get(.origin, status: 500, after: 60, gives: 500)),
+    Case(
+      "a change whose response cannot be passed on has been made", get(.origin, fresh()),
+      get(.origin, ["Transfer-Encoding": "gzip"], method: "PUT", gives: 502), get(.origin)),
+    Case(
       "a 304 without a date begins now", get(.origin, fresh(("ETag", "\"a\""))),
       get(.validated, ["Date": "none"], status: 304, after: 3600, gives: 200, ["age": "0"]),
       get(.cached, after: 59, ["age": "59"])),
