@@ -14,8 +14,8 @@ extension Verb {
       """
       A miss gives status 1, nothing on stdout and no file. The value is checked in full before \
       its first byte leaves, and FILE appears when it is whole. What is no regular file, such as \
-      /dev/null, is written in place. A value with control characters goes to a terminal only \
-      with -o - or --plain.
+      /dev/null, or open already, such as /dev/stdout and /dev/fd/3, is written in place. A value \
+      with control characters goes to a terminal only with -o - or --plain.
       """,
       """
       With --data-only the data beside the value, as put --data keeps them, take its place; \
@@ -40,7 +40,7 @@ extension Option {
 extension Rule {
   /// The rule that the JSON object and the value do not share stdout.
   static let jsonNeedsOutput = Rule("--json needs -o FILE, since the value would mix with it") {
-    !$0.has(.json) || ($0.file(.output) ?? [0x2D]) != [0x2D]
+    !$0.has(.json) || !OutputFile.isStandardOutput($0.file(.output))
   }
 }
 

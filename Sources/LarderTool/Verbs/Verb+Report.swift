@@ -33,7 +33,7 @@ extension Option {
 extension Rule {
   /// The rule that the JSON object and the page do not share stdout.
   static let jsonNeedsPage = Rule("--json needs -o FILE, since the page would mix with it") {
-    !$0.has(.json) || ($0.file(.page) ?? [0x2D]) != [0x2D]
+    !$0.has(.json) || !OutputFile.isStandardOutput($0.file(.page))
   }
 }
 

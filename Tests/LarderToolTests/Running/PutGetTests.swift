@@ -110,6 +110,45 @@ struct `Putting and getting` {
     #expect(try scene.names(in: ".") == ["c", "dangling", "link", "made", "out"])
   }
 
+  @Test func `what takes the place of a file has no more rights than those to read and run it`()
+    throws
+  {
+    try scene.put("new", "k")
+    let line = "touch out; chmod 6755 out; $larder get c k -o out; stat -c %a out; cat out"
+    #expect(try scene.shell(line).text == "755\nnew")
+  }
+
+  @Test(arguments: ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/stderr", "/dev/fd/3"])
+  func `an output that is named as an open descriptor is written to, and not replaced`(
+    path: String
+  ) throws {
+    try scene.put("new", "k")
+    let isOutput = path.hasSuffix("out") || path.hasSuffix("1")
+    let redirection = isOutput ? ">>" : path.hasSuffix("3") ? "3>>" : "2>>"
+    for verb in ["get c k", "report c"] {
+      let line = """
+        echo old > log; chmod 640 log; $larder \(verb) -o \(path) \(redirection) log
+        stat -c %a log; head -c 7 log
+        """
+      #expect(try scene.shell(line).text == "640\nold\n\(verb == "report c" ? "<!d" : "new")")
+      if isOutput {
+        let refused = try scene.shell("$larder \(verb) --json -o \(path)")
+        #expect(refused.status == 2 && refused.talk.contains("--json needs -o FILE"))
+      }
+    }
+  }
+
+  @Test(arguments: 3...9)
+  func `a descriptor that the command was not given is no output`(number: Int) throws {
+    for value in ["v", ""] {
+      try scene.put(value, "k")
+      let line = "$larder get c k --used -o /dev/fd/\(number) \(number)>&-"
+      let outcome = try scene.shell(line)
+      #expect(outcome.status == 4 && outcome.talk.contains("/dev/fd/\(number)"))
+      #expect(try scene.run("get", "c", "k").text == value)
+    }
+  }
+
   @Test func `a signal removes a copy that is not whole`() throws {
     let line = """
       head -c 67108864 /dev/zero | $larder put c big; mkdir to; $larder get c big -o to/out &
