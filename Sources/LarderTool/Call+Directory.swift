@@ -28,7 +28,7 @@ extension Call {
   /// Reports the entries of a fixture that a read refuses.
   func sayRefusals() {
     for refusal in fixtureCopy?.refusals ?? [] {
-      console.say("\(refusal.name) is left out: \(refusal.reason.sentence)")
+      console.say("\(refusal.name) is left out: \(refusal.reason.sentenceInFixture)")
     }
   }
 

@@ -20,4 +20,11 @@ extension MissReason {
     @unknown default: rawValue
     }
   }
+
+  /// The same for what a fixture leaves out. Its manifest wins over a stamp, and no repair is let
+  /// in.
+  var sentenceInFixture: String {
+    self == .damaged
+      ? "its content fits no line of the manifest; larder fixture check says more" : sentence
+  }
 }

@@ -77,11 +77,9 @@ extension Call {
       ? try missReason(
         ofFile: target.name, in: lookup, allowingExpired: arguments.has(.evenExpired))
       : cache.statistics.misses.keys.first
-    let reason = fixtureCopy?.refusal(of: target.name) ?? found ?? .absent
-    if isJSON {
-      try console.print(["schema": 1, "found": false, "reason": JSONValue(reason.rawValue)])
-    }
-    var sentence = "no value: \(reason.sentence)"
+    let refusal = fixtureCopy?.refusal(of: target.name)
+    let reason = refusal ?? found ?? .absent
+    var sentence = "no value: \(refusal?.sentenceInFixture ?? reason.sentence)"
     if reason == .absent,
       let hint = try hint(onMissing: target, in: lookup, walks: console.showsProgress)
     {
@@ -90,6 +88,13 @@ extension Call {
     console.say(sentence)
     return reason == .otherVersion ? .notACache : .finding
   }
+    return try sayMiss(sentence, reason)
+  }
+
+  private func sayMiss(_ sentence: String, _ reason: MissReason) throws(Failure) -> ExitCode {
+    if isJSON {
+      try console.print(["schema": 1, "found": false, "reason": JSONValue(reason.rawValue)])
+    }
 
   /// Opens the cache with the extension of an entry's file. Only `--used` opens it for writing: not
   /// in a fixture, which no read changes, and not where there is no value to use, because such a

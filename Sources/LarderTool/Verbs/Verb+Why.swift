@@ -27,7 +27,8 @@ extension Call {
     let name = target.name
     let cache = try openForReading(fileExtension: name.fileExtension)
     let original = try original(of: lookup)
-    var reason = fixtureCopy?.refusal(of: name)
+    let refusal = fixtureCopy?.refusal(of: name)
+    var reason = refusal
     if reason == nil { reason = try missReason(of: target, in: cache) }
     let entry = try onCache { () throws(CacheError) in try cache.entry(named: name) }
     // A read does not look at the content of what has expired.
@@ -37,7 +38,7 @@ extension Call {
       path: original.path(of: name), name: name.description, reason: reason,
       entry: entry.map { fixtureCopy?.entry($0) ?? $0 }, now: now,
       ground: try onCache { () throws(CacheError) in try Ground(of: original) },
-      isDamagedToo: rest == .damaged,
+      isDamagedToo: rest == .damaged, isLeftOut: refusal != nil,
       hint: reason == .absent ? try hint(onMissing: target, in: lookup, walks: true) : nil)
     if isJSON {
       try console.print(answer.json(target.key, clockMembers))
@@ -94,6 +95,8 @@ struct EntryDiagnosis: Sendable {
   let ground: Ground
   /// Whether the value of a file that has expired is damaged too.
   var isDamagedToo = false
+  /// Whether it is of a fixture, whose copy leaves it out.
+  var isLeftOut = false
   /// What may have been meant by a key without a value, if anything is known.
   var hint: String?
 
@@ -113,6 +116,7 @@ struct EntryDiagnosis: Sendable {
         : "A read finds it, sound: \(facts)."
     }
     switch reason {
+    case _ where isLeftOut: return "A read finds nothing: \(reason.sentenceInFixture)."
     case .damaged where entry?.lifetime == nil && entry?.byteCount == 0:
       return
         "A read finds nothing: the file is empty and carries no hash, as a power cut can leave "

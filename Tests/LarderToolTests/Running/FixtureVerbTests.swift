@@ -221,8 +221,11 @@ struct `Recording and packing fixtures` {
       """)
     let list = try scene.run("list", "f")
     #expect(list.status == 0 && list.text.contains("k\n"))
-    #expect(list.talk.contains("900150983cd24fb0d6963f7d28e17f72 is left out: the file is damaged"))
-    #expect(try scene.run("why", "f", "abc", "--json").json?["state"] as? String == "damaged")
-    #expect(try scene.run("get", "f", "abc").talk.contains("the file is damaged"))
+    let reason = "its content fits no line of the manifest; larder fixture check says more"
+    #expect(list.talk == "larder: 900150983cd24fb0d6963f7d28e17f72 is left out: \(reason)\n")
+    let why = try scene.run("why", "f", "abc", "--json").json
+    #expect(why?["state"] as? String == "damaged")
+    #expect(why?["sentence"] as? String == "A read finds nothing: \(reason).")
+    #expect(try scene.run("get", "f", "abc").talk == "larder: no value: \(reason)\n")
   }
 }
