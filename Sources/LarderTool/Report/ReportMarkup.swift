@@ -82,7 +82,9 @@ struct ReportContent: Sendable {
       "page": JSONValue(String(validating: page, as: UTF8.self)),
       "entries": JSONValue(entries.count), "bytes": JSONValue(byteCount),
       "expired": JSONValue(survey.expiredCount),
+      "checked": findings.map { JSONValue($0.checkedCount) } ?? .null,
       "damaged": findings.map { JSONValue($0.damaged.count) } ?? .null,
+      "unreadable": findings.map { JSONValue($0.unreadable.count) } ?? .null,
       "foreign": JSONValue(survey.foreignCount),
       "eviction": [
         "target": JSONValue(target), "entries": JSONValue(taken.count),

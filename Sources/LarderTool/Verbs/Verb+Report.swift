@@ -13,7 +13,8 @@ extension Verb {
       """
       The page is one file that loads nothing and may be opened from anywhere. It holds the keys, \
       so that its mode is 0600. It shows what an eviction would take: down to half of --limit, or \
-      of the present total.
+      of the present total. Damage is said on stderr and does not change the status: larder \
+      verify judges.
       """,
       orderNote,
     ],
@@ -45,9 +46,17 @@ extension Call {
     sayUnreadable(content.entries)
     sayRefusals()
     try write(content)
+    sayDamage(content.findings?.damaged.count ?? 0)
     try onCache { () throws(CacheError) in try cache.close() }
     if isJSON { try console.print(content.json(page: arguments.file(.page) ?? Self.dash)) }
     return .fine
+  }
+
+  /// Says that entries are damaged, which the status of a report does not.
+  private func sayDamage(_ count: Int) {
+    if count == 0 { return }
+    let (verb, object) = count == 1 ? ("is", "it") : ("are", "them")
+    console.say("\(count.counted("entry")) \(verb) damaged; larder verify DIR names \(object)")
   }
 
   /// Returns the content of the page.

@@ -38,6 +38,8 @@ struct `The report` {
     let json = try #require(try outcome.json)
     #expect(outcome.status == 0 && json["schema"] as? Int == 1 && json["entries"] as? Int == 4)
     #expect(json["damaged"] as? Int == 1 && json["foreign"] as? Int == 1)
+    #expect(json["checked"] as? Int == 4 && json["unreadable"] as? Int == 0)
+    #expect(outcome.talk == "larder: 1 entry is damaged; larder verify DIR names it\n")
     #expect(json["directory"] as? String == scene.root.path + "/c")
     #expect(json["page"] as? String == "r.html" && json["path"] == nil)
     let eviction = try #require(json["eviction"] as? [String: Int])
@@ -145,10 +147,31 @@ struct `The report` {
     try cache.close()
   }
 
+  @Test func `what cannot be read is not sound`() throws {
+    var configuration = DiskCache.Configuration()
+    let faults = FaultInjector()
+    configuration.faults = faults
+    let cache = try DiskCache(directory: scene.root.path + "/c", configuration: configuration)
+    for key in ["a", "b"] { try cache.store([1], forKey: CacheKey(key)) }
+    faults.plan(.errno(.ioError), for: .read, onwards: true)
+    let inventory = try cache.inventory(isChecking: true, foreignUpTo: 0)
+    faults.reset()
+    let content = ReportContent(
+      directory: "c", now: Timestamp(seconds: 0), limit: nil, target: 0, inventory: inventory,
+      fates: [.stays, .stays])
+    let json = try #require(
+      try JSONSerialization.jsonObject(with: Data(content.json(page: []).text.utf8))
+        as? [String: Any])
+    #expect(json["unreadable"] as? Int == 2 && json["damaged"] as? Int == 0)
+    #expect(json["checked"] as? Int == 0)
+    try cache.close()
+  }
+
   @Test func `a quick one reads no values`() throws {
     try scene.put("v", "k")
     let json = try #require(try scene.run("report", "c", "-o", "r", "--quick", "--json").json)
-    #expect(json["damaged"] is NSNull)
+    #expect(json["damaged"] is NSNull && json["checked"] is NSNull)
+    #expect(json["unreadable"] is NSNull)
     let page = String(decoding: try scene.read("r"), as: UTF8.self)
     #expect(try data(page)["checked"] is NSNull)
   }
