@@ -23,7 +23,8 @@ extension Verb {
       that was overwritten or removed again in between is not seen; the terminal shows how many \
       overwritten ones are known. When events come faster than the system keeps them, the \
       directory is read anew, and uses meanwhile are not seen: the terminal says so, a pipe gets \
-      it on stderr, and --json has an object with the event lost.
+      it on stderr, and --json has an object with the event lost. On a network file system, what \
+      other machines do is not seen.
       """,
     ],
     run: { call throws(Failure) in try call.watch() })
@@ -56,7 +57,9 @@ extension Call {
     let names = isNew ? entries.compactMap { EntryName(Array($0.name.utf8)) } : []
     var events = names.map(DirectoryTail.Event.published)
     var screen = WatchScreen(
-      directory: cache.directory, limit: arguments.size(.limit)?.count, console: console)
+      directory: cache.directory, limit: arguments.size(.limit)?.count, console: console,
+      blindness: watch.blindness)
+    if !isLive, let blindness = watch.blindness { console.say(blindness) }
     while true {
       events += try onCache { () throws(CacheError) in try watch.events() }
       let hasEnded = events.contains(.ended)

@@ -24,6 +24,12 @@ struct DirectoryTail {
     case ended
   }
 
+  /// What it does not see on the directory's file system; nil if it sees all.
+  var blindness: String? {
+    handle.fileSystem.isNetwork
+      ? "what other machines do on this network file system is not seen here" : nil
+  }
+
   private let queue: EventQueue
   private let handle: DirectoryHandle
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)

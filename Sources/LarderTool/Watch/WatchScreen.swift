@@ -5,14 +5,18 @@ struct WatchScreen {
   private let directory: String
   private let limit: Int64?
   private let console: Console
+  private let blindness: String?
   private var latest: [WatchEvent] = []
   private var view: LiveView
 
   /// Creates a view that has drawn nothing.
-  init(directory: String, limit: Int64?, console: Console) {
+  ///
+  /// - Parameter blindness: What the watch does not see; nil if it sees all.
+  init(directory: String, limit: Int64?, console: Console, blindness: String? = nil) {
     self.directory = directory
     self.limit = limit
     self.console = console
+    self.blindness = blindness
     view = LiveView(console)
   }
 
@@ -38,7 +42,7 @@ struct WatchScreen {
 
   /// Returns the lines at the end: what the view cannot show, and how to leave it.
   private func notes(_ ledger: WatchLedger) -> [String] {
-    let missed = ledger.missedText.map { [$0] } ?? []
+    let missed = [blindness, ledger.missedText].compactMap(\.self)
     return missed + ["q ends; sampled ten times a second; times are UTC"]
   }
 

@@ -23,6 +23,22 @@ struct DirectoryTailTests {
     try cache.close()
   }
 
+  @Test(arguments: [("nfs4", true), ("ext4", false)])
+  func `a watch says that it does not see what other machines do`(
+    name: String, isNetwork: Bool
+  ) throws {
+    let scene = try Scene()
+    var configuration = DiskCache.Configuration()
+    let faults = FaultInjector()
+    faults.simulate(FileSystemKind(name: name, isNetwork: isNetwork))
+    configuration.faults = faults
+    let cache = try DiskCache(
+      directory: scene.root.appending(path: "c").path, configuration: configuration)
+    let watch = try DirectoryTail(cache)
+    #expect(watch.blindness?.contains("what other machines do") == (isNetwork ? true : nil))
+    try cache.close()
+  }
+
   // As of a write: the file is not opened.
   @Test func `a changed expiry alone is seen`() throws {
     let scene = try Scene()

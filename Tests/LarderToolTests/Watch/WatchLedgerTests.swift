@@ -104,6 +104,9 @@ struct WatchLedgerTests {
     let lines = screen.lines(ledger, columns: 200, 24)
     #expect(lines.contains { $0.contains("not shown: 2 stores") })
     #expect(lines.last?.contains("sampled ten times a second") == true)
+    let afar = WatchScreen(
+      directory: cache.directory, limit: nil, console: Console().plain, blindness: "not all")
+    #expect(afar.lines(ledger, columns: 200, 24).contains("not all"))
   }
 
   @Test(arguments: [(80, 24), (200, 50), (48, 10), (80, 3)])
