@@ -181,8 +181,11 @@ extension Call {
     guard let key = target.key else { return nil }
     let parts = Self.partsOfShown(key.bytes)
     if parts.count > 1 {
-      let words = parts.map { CacheKey($0).shellWord ?? $0.quotedForDisplay }
-      return "a joined key is given as \(words.joined(separator: " --variant "))"
+      let first = CacheKey(parts[0]).shellWord ?? parts[0].quotedForDisplay
+      let variants = parts.dropFirst().map(Self.variantWord).joined(separator: " ")
+      let isDashed = parts[0].first == UInt8(ascii: "-")
+      return "a joined key is given as "
+        + (isDashed ? "\(variants) -- \(first)" : "\(first) \(variants)")
     }
     if ["...", "\u{2026}"].contains(where: { key.bytes.starts(with: $0.utf8) }) {
       return "a key that a list shows like this is not recorded; its name stands for it"
@@ -201,17 +204,23 @@ extension Call {
     return Self.variants(of: Array(key.bytes[..<end]), among: keys)
   }
 
+  /// Returns the option for a further part of a key, as a word of a shell. As a word of its own, a
+  /// part with a dash would be taken for another option.
+  private static func variantWord(_ part: [UInt8]) -> String {
+    "--variant=" + (CacheKey(part).shellWord ?? part.quotedForDisplay)
+  }
+
   /// Returns how many variants of a key there are, and the first of their texts; nil if none.
   private static func variants(of key: [UInt8], among keys: [[UInt8]]) -> String? {
     let start = key + [CacheKey.separator]
     let rests = keys.filter { $0.starts(with: start) }.map { $0.dropFirst(start.count) }
     if rests.isEmpty { return nil }
     let texts = Set(rests.map { Array($0.prefix { $0 != CacheKey.separator }) })
-    let words = texts.map { CacheKey($0).shellWord ?? $0.quotedForDisplay }.sorted()
+    let words = texts.map(variantWord).sorted()
     let list = words.prefix(3).joined(separator: ", ") + (words.count > 3 ? ", ..." : "")
     let name = key.quotedForDisplay
     return "\(rests.count.counted("variant")) of \(name) \(rests.count == 1 ? "exists" : "exist")"
-      + " (--variant \(list))"
+      + " (\(list))"
   }
 }
 

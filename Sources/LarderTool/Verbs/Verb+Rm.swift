@@ -24,7 +24,10 @@ extension Verb {
       With --variants, KEY goes with all keys that are joined of it and further parts, under every \
       extension, and the sum is printed.
       """,
-      "All keys and names are tried; if any was not there, the status is 1.",
+      """
+      All keys and names are tried; if any was not there, the status is 1. One that is ambiguous, \
+      a name or the key of several files, ends it before any removal.
+      """,
     ],
     run: { call throws(Failure) in try call.rm() })
 }
@@ -70,7 +73,7 @@ extension Call {
       }
       if isMissing {
         missingCount += 1
-        try sayMissing(target, in: cache)
+        try sayMissing(target, in: cache, isAlone: targets.count == 1)
       }
     }
     try onCache { () throws(CacheError) in try cache.close() }
@@ -94,10 +97,15 @@ extension Call {
     return RemovalTally(removed: byteCount == nil ? 0 : 1, byteCount: byteCount ?? 0)
   }
 
-  /// Reports an entry that was not there. A person is told of the variants of its key.
-  private func sayMissing(_ target: Target, in cache: DiskCache) throws(Failure) {
+  /// Reports an entry that was not there. A person is told of the variants of its key, if it alone
+  /// was to go: for each of many, a look at all files would take long.
+  private func sayMissing(
+    _ target: Target, in cache: DiskCache, isAlone: Bool
+  ) throws(Failure) {
     let what = target.key == nil ? "name" : "key"
-    let hint = try hint(onMissing: target, in: cache, walks: console.showsProgress, digits: 4...32)
+    let hint =
+      try isAlone
+      ? hint(onMissing: target, in: cache, walks: console.showsProgress, digits: 4...32) : nil
     console.say(
       "no value: the \(what) \(target.argument.quotedForDisplay) has none"
         + (hint.map { "; \($0)" } ?? ""))

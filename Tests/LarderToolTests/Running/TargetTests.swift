@@ -123,16 +123,20 @@ struct `What list prints is taken back` {
     #expect(sentence.contains("2 variants of 'u' exist"))
     for verb in ["get", "rm"] {
       let miss = try scene.runOnTerminal([verb, "c", "u"])
-      #expect(miss.text.contains("has none; 2 variants of 'u' exist (--variant thumb)"))
+      #expect(miss.text.contains("has none; 2 variants of 'u' exist (--variant=thumb)"))
       #expect(try scene.run(verb, "c", "u").talk.contains("2 variants of 'u' exist"))
     }
+    // For many keys, each look at all files would take long.
+    let many = try scene.runOnTerminal(["rm", "c", "u", "v"])
+    let lines = ["u", "v"].map { "larder: no value: the key '\($0)' has none" }
+    #expect(many.lines == lines)
     #expect(try scene.run("rm", "c", "u", "--variant", "thumb").status == 0)
     #expect(
       try scene.run("why", "c", "u").text.replacing("\n", with: " ")
-        .contains("1 variant of 'u' exists (--variant thumb)"))
+        .contains("1 variant of 'u' exists (--variant=thumb)"))
     let sibling = try scene.run("why", "c", "u", "--variant", "thump").text
     #expect(
-      sibling.replacing("\n", with: " ").contains("1 variant of 'u' exists (--variant thumb)"))
+      sibling.replacing("\n", with: " ").contains("1 variant of 'u' exists (--variant=thumb)"))
   }
 
   @Test func `what list shows of a joined key leads to --variant`() throws {
@@ -140,10 +144,15 @@ struct `What list prints is taken back` {
     let pasted = #"u\xffa b"#
     for verb in ["get", "rm", "why"] {
       let miss = try scene.run(verb, "c", pasted)
-      let words = "joined key is given as u --variant 'a b'"
+      let words = "joined key is given as u --variant='a b'"
       #expect(miss.status == 1 && (miss.talk + miss.text).contains(words), "\(verb)")
     }
     #expect(try scene.run("get", "c", "u", "--variant", "a b").text == "small")
+    // Words that are like options.
+    _ = try scene.shell("printf x | $larder put c --variant=-o -- -x")
+    let dashed = try scene.run("get", "c", "--", #"-x\xff-o"#)
+    #expect(dashed.talk.contains("joined key is given as --variant=-o -- -x\n"))
+    #expect(try scene.run("get", "c", "--variant=-o", "--", "-x").text == "x")
   }
 
   @Test func `rm --variants removes a key and what is joined of it`() throws {
