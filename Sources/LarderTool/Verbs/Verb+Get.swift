@@ -48,7 +48,10 @@ extension Call {
   /// Writes the value of a key to stdout or a file.
   func get() throws(Failure) -> ExitCode {
     // Opened twice: the first time to find the extension, which is a fixed setting of a cache.
-    let target = try target(in: openForReading())
+    var unknown: Problem?
+    let targets = try targets(in: openForReading()) { unknown = $0 }
+    if let unknown { return try sayMiss("no value: \(unknown.sentence)", .absent) }
+    guard let target = targets.first else { throw .usage("KEY is missing") }
     if target.key == nil, arguments.has(.used) {
       throw .usage("a use is counted by the key, which this file does not tell; give KEY")
     }
@@ -85,9 +88,6 @@ extension Call {
     {
       sentence += "; \(hint)"
     }
-    console.say(sentence)
-    return reason == .otherVersion ? .notACache : .finding
-  }
     return try sayMiss(sentence, reason)
   }
 
@@ -95,6 +95,9 @@ extension Call {
     if isJSON {
       try console.print(["schema": 1, "found": false, "reason": JSONValue(reason.rawValue)])
     }
+    console.say(sentence)
+    return reason == .otherVersion ? .notACache : .finding
+  }
 
   /// Opens the cache with the extension of an entry's file. Only `--used` opens it for writing: not
   /// in a fixture, which no read changes, and not where there is no value to use, because such a

@@ -185,6 +185,9 @@ struct `Putting and getting` {
     let missed = try scene.run("get", "c", "x", "-o", "out", "--json")
     #expect(missed.status == 1)
     #expect(try missed.json?["reason"] as? String == "absent")
+    let unnamed = try scene.run("get", "c", "ffff1", "--name", "-o", "out", "--json")
+    #expect(unnamed.status == 1 && unnamed.output == missed.output)
+    #expect(unnamed.talk.contains("no value: no name in DIR begins with 'ffff1'"))
   }
 
   @Test(arguments: [("2770", "660"), ("700", "600"), ("750", "600")])
