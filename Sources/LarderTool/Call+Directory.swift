@@ -132,10 +132,15 @@ extension Call {
     }
   }
 
-  /// Throws if the directory is missing or is no cache, before anything in it can be changed.
+  /// Throws if the directory is missing or is no cache, before anything in it can be changed. The
+  /// manifest of a fixture is enough, because its last entry may have been removed.
   private func requireCache(_ directory: [UInt8]? = nil) throws(Failure) {
     let name = directory ?? arguments.directory
-    switch try directoryKind(directory) {
+    let path = try Self.path(of: name)
+    let kind = try onCache(directory) { () throws(CacheError) in
+      try FixtureDirectory.kind(ofDirectory: path)
+    }
+    switch kind {
     case .cache, .empty: return
     case .foreign: throw .notACache(name, cure: try cure(forForeign: name))
     case nil: throw .missing(name)

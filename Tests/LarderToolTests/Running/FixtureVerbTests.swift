@@ -210,6 +210,17 @@ struct `Recording and packing fixtures` {
     #expect(outcome.text == "A1\n143\n")
   }
 
+  @Test func `a fixture whose last entry was removed is still one`() throws {
+    _ = try scene.run("record", "f", "abc", input: Data("hello".utf8))
+    #expect(try scene.run("rm", "f", "abc").status == 0)
+    _ = try scene.shell("rm -f f/CACHEDIR.TAG")
+    for verb in ["get", "rm"] {
+      let miss = try scene.run(verb, "f", "abc")
+      #expect(miss.status == 1 && miss.talk.contains("no value: the key"), "\(verb)")
+    }
+    #expect(try scene.run("list", "f").status == 0)
+  }
+
   @Test func `what a read of a fixture refuses is said with its reason`() throws {
     _ = try scene.run("record", "f", "abc", input: Data("hello".utf8))
     _ = try scene.run("record", "f", "k", input: Data("kept".utf8))
