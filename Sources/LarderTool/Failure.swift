@@ -13,8 +13,8 @@ enum Failure: Error, Sendable {
 /// A failure in parts: people read one sentence, and scripts get one JSON object.
 struct Problem: Sendable, Hashable {
   let exitCode: ExitCode
-  /// A word that stays the same between releases: the code of a `CacheError`, `notACache`, `usage`
-  /// or `io`.
+  /// A word that stays the same between releases: the code of a `CacheError`, `notACache`, `usage`,
+  /// or `absent` for a name that no entry has.
   let code: String
   /// The failure without the cure, or with it if the library wrote the sentence.
   let what: String
