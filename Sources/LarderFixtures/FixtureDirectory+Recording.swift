@@ -28,13 +28,11 @@ extension FixtureDirectory {
 
   /// Records a value in place of an older one, and its line in the manifest.
   ///
-  /// The file is written before its line, and after the line of an older value was removed. If
-  /// recording is interrupted in between, the file has no line, which a check reports and a second
-  /// recording repairs.
+  /// The file is written before its line, and after the line of an older value was removed. If that
+  /// is interrupted, the file has no line, which a check reports and a second recording repairs.
   ///
   /// - Parameters:
-  ///   - now: The time of the fixture. It is the same on any day, so that recording again changes
-  ///     nothing.
+  ///   - now: The time of the fixture, the same on any day: recording again changes nothing.
   ///   - keepsOld: Whether a value that is there stays.
   /// - Returns: Whether the value was recorded.
   @discardableResult
@@ -79,8 +77,7 @@ extension FixtureDirectory {
   }
 
   /// Settings that keep git from changing a byte and from merging two recordings of one key into a
-  /// value that neither branch made, and that merge the lines of branches with different
-  /// recordings.
+  /// value that neither branch made, and that keep the lines of both branches.
   static let gitAttributes = """
     # Entries are read byte for byte: no line ending is converted, and of two recordings of one
     # key git asks for one instead of merging them.
@@ -185,8 +182,7 @@ extension FixtureDirectory {
 }
 
 extension FixtureLine {
-  /// Seals a file. Throws if the file system has no attributes and the line has extended data,
-  /// because a test may count on them.
+  /// Seals a file. Throws if the line has data and the file system no attributes to keep them.
   fileprivate func sealWithData(_ file: borrowing FileDescriptor) throws(Errno) {
     // A file in place can have the data of an earlier line, which would count as this one's.
     if extendedData.isEmpty, try !EntryReader.extendedData(of: file).isEmpty {

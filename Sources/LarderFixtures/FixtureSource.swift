@@ -10,8 +10,7 @@ package import LarderSystem
 package struct FixtureSource: Sendable {
   let handle: DirectoryHandle
   package let manifest: FixtureManifest
-  /// The latest valid last access. A later one counts as this time, because a fixture's clock
-  /// starts at the latest last access.
+  /// The latest valid last access. A later one, at which a clock would start, counts as this.
   let now: Timestamp
   private let reader: EntryReader
 
