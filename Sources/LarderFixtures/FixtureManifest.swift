@@ -26,7 +26,8 @@ package struct FixtureManifest: Sendable, Equatable {
   /// Reads a manifest. Lines may stand in any order, as after a merge. Equal lines count once.
   package init(parsing text: String) throws(Problem) {
     var number = 0
-    for text in text.split(separator: "\n", omittingEmptySubsequences: false) {
+    // To Swift the line ending of Windows is one character.
+    for text in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
       number += 1
       if text.isEmpty { continue }
       guard let line = FixtureLine(text) else { throw Problem(lineNumber: number) }

@@ -212,7 +212,7 @@ extension FixtureFinding.Kind {
       none is, record it again
       """
     case .misnamed: "the key on record has another name; record it again"
-    case .unsorted: "the lines are not in order, as after a merge; pack DIR sorts them"
+    case .unsorted: "lines out of order or with other endings, as after a merge; pack DIR mends it"
     case .unprotected:
       """
       git could convert line endings or merge two recordings of one key; pack DIR writes the file; \
