@@ -25,14 +25,31 @@ package struct FixtureDirectory: Sendable {
   ) throws(CacheError) {
     self.path = path
     handle = try onFixture(path, "open") { () throws(Errno) in
-      do throws(Errno) {
-        return try DirectoryHandle.open(path: path, faults: faults)
-      } catch .noSuchFile where makesDirectory {
-        _ = try DirectoryMaking.makeDirectories(
-          path, permissions: 0o755, DiskCache.Configuration())
-        return try DirectoryHandle.open(path: path, faults: faults)
-      }
+      if makesDirectory { return try Self.make(path, faults) }
+      return try .open(path: path, faults: faults)
     }
+  }
+
+  /// Opens a directory, and makes it and those above it, for all to read, where they are missing.
+  /// What root makes belongs to the owner of the directory above, who has to use it.
+  static func make(_ path: String, _ faults: FaultInjector?) throws(Errno) -> DirectoryHandle {
+    do throws(Errno) {
+      return try .open(path: path, faults: faults)
+    } catch .noSuchFile {}
+    let names = path.split(separator: "/").map(String.init)
+    let parent = (path.hasPrefix("/") ? "/" : "./") + names.dropLast().joined(separator: "/")
+    guard let name = names.last, parent != path else { throw .noSuchFile }
+    let above = try make(parent, faults)
+    do throws(Errno) {
+      try DirectoryHandle.make(name, below: above, permissions: 0o755, faults: faults)
+    } catch .fileExists {
+      return try .open(path: path, faults: faults)
+    }
+    let made = try above.openDirectory(name)
+    guard ProcessIdentity.user == 0 && above.owner != 0 else { return made }
+    try made.descriptor.setOwner(above.owner, group: above.group)
+    // Opened again, because a handle has the owner of its opening.
+    return try above.openDirectory(name)
   }
 
   /// Returns the names of the entries, sorted, whether the manifest lists them or not.
