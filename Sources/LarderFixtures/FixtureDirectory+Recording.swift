@@ -39,24 +39,29 @@ extension FixtureDirectory {
   package func record(
     _ recording: Recording, forKey key: CacheKey, at now: Timestamp, keepsOld: Bool = false
   ) throws(CacheError) -> Bool {
-    let line = FixtureLine(recording, key, at: now)
-    return try updating("record") { (manifest) throws(CacheError) in
-      let isRecorded = try onFixture(path, "record") { () throws(Errno) in
-        if keepsOld, try hasEntry(line.name) { return false }
-        if let old = manifest.lines[line.name], old != [line] {
-          manifest.lines[line.name] = nil
-          try write(manifest.text, to: FixtureManifest.fileName)
-        }
-        var file = try stage(permissions: 0o600)
-        try file.write(recording.value.span)
-        // Without attributes the manifest still has everything.
-        _ = try line.seal(file.descriptor)
-        _ = try file.publish(as: line.name.fileName, isExclusive: false)
-        return true
-      }
-      if isRecorded { manifest.set(line) }
-      return isRecorded
+    guard recording.value.count <= Self.longestValue else {
+      throw CacheError(.invalidArgument, operation: "record", path: path, underlying: "over 1 GiB")
     }
+    let line = FixtureLine(recording, key, at: now)
+    // The old line goes in a change of its own: a manifest that was replaced is not locked.
+    for writesFile in [false, true] {
+      let goesOn = try updating("record") { (manifest) throws(CacheError) in
+        try onFixture(path, "record") { () throws(Errno) in
+          if keepsOld, try hasEntry(line.name) { return false }
+          if manifest.lines[line.name] != [line] { manifest.lines[line.name] = nil }
+          guard writesFile else { return true }
+          var file = try stage(permissions: 0o644)
+          try file.write(recording.value.span)
+          // Without attributes the manifest still has everything.
+          _ = try line.seal(file.descriptor)
+          _ = try file.publish(as: line.name.fileName, isExclusive: false)
+          manifest.set(line)
+          return true
+        }
+      }
+      if !goesOn { return false }
+    }
+    return true
   }
 
   /// Adds the lines of entries whose recording was interrupted before it wrote them.

@@ -15,6 +15,8 @@ package struct FixtureDirectory: Sendable {
 
   /// The time at which the clock of an empty fixture starts: 2027-01-15T08:00:00Z.
   package static let start = Timestamp(seconds: 1_800_000_000)
+  /// The length of the longest value that a read takes.
+  package static let longestValue = DiskCache.Configuration().sizeLimit ?? .max
 
   /// Opens a fixture.
   ///
