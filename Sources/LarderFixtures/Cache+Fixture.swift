@@ -9,8 +9,7 @@ extension Cache {
   ///
   /// Recorded values are served as from any cache. A load of any other value or file throws
   /// `FixtureMiss` without running; while the fixture records, the load runs once and its value is
-  /// recorded. All other changes are made to the copy, which lasts until `close()` or the end of
-  /// the cache.
+  /// recorded. Other changes are made to the copy, which lasts until `close()` or the cache's end.
   ///
   /// A load that passes over a recorded value that is valid (`.reload`) gets that value, and one
   /// with `.memoryOnly` always. One of a value that has expired by the clock, or that the test
@@ -20,8 +19,7 @@ extension Cache {
   /// - Parameters:
   ///   - fixture: The recorded values, and the clock.
   ///   - coder: The conversion of values to bytes and back.
-  ///   - configuration: The settings. The clock is the fixture's, the mode `.shared`, and the
-  ///     coherence `none`.
+  ///   - configuration: The settings, except for the clock, the mode and the coherence.
   /// - Throws: `CacheError`, as `init(directory:coder:configuration:)` does for the copy;
   ///   `.extendedDataUnsupported` if the temporary directory cannot hold recorded data.
   /// - Complexity: O(bytes of all entries), which are copied.
@@ -43,8 +41,7 @@ extension Cache {
   ///
   /// For a test that does not move the clock; see `Fixture` for the meaning of the path.
   ///
-  /// - Throws: `CacheError`, as `Fixture.init(_:isRecording:relativeTo:)` and
-  ///   `init(fixture:coder:configuration:)` do.
+  /// - Throws: `CacheError`, as `Fixture.init` and `init(fixture:coder:configuration:)` do.
   /// - Complexity: O(bytes of all entries), which are copied.
   public convenience init(
     fixture path: String, coder: Coder<Value>,
@@ -158,8 +155,7 @@ private final class FixtureUse: LoadReplacement {
     let isFirst = names.withLock { $0.insert(name).inserted }
     // One for memory alone has no file, and memory may have dropped it.
     if isFirst || !recorded.isKept || isMemoryOnly { return .success(recorded) }
-    // The copy had the value. As in a run that records it, it is loaded again only if the call
-    // passes over a valid one.
+    // The copy had the value. As while recording, only passing over a valid one loads it again.
     guard let entry = try disk.entry(forKey: key, allowingExpired: true) else {
       let (rules, count) = (disk.configuration, recorded.value.count)
       let isKept =

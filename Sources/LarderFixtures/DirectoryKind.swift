@@ -28,8 +28,7 @@ extension DirectoryKind {
       "open", at: path, Self.kind(of: DirectoryHandle.open(path: path, faults: nil), with: kind))
   }
 
-  /// Decides by the names alone. A foreign thing that is named like an entry makes the directory
-  /// count as a cache.
+  /// Decides by the names alone. A foreign thing that is named like an entry makes it a cache.
   private static func kind(
     of handle: DirectoryHandle, with kindWithName: (FileName) -> DirectoryKind
   ) throws(Errno) -> DirectoryKind {

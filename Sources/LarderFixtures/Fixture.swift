@@ -22,9 +22,8 @@ public final class Fixture: Sendable {
   public let path: String
   /// The clock of every cache that is opened on the fixture.
   ///
-  /// It starts at the latest last use in the manifest, when everything that was recorded was valid,
-  /// though not every value of a cache that was packed; in an empty fixture at
-  /// 2027-01-15T08:00:00Z.
+  /// It starts at the latest last use in the manifest, when all that was recorded was valid, though
+  /// not all of a cache that was packed; in an empty fixture at 2027-01-15T08:00:00Z.
   public let clock: ManualClock
   /// Whether loads record values that the fixture lacks.
   public let isRecording: Bool
@@ -32,15 +31,13 @@ public final class Fixture: Sendable {
   /// The environment variable that asks for recording.
   static let recordingVariable = "LARDER_RECORD"
 
-  /// The date of all recordings. It is one time for all, so that recording the same values again on
-  /// another day gives the same bytes.
+  /// The date of all recordings, so that the same values give the same bytes on any day.
   private let start: Timestamp
 
   /// Opens a fixture.
   ///
   /// - Parameters:
-  ///   - path: The fixture's path. A relative path begins at the directory of the calling source
-  ///     file.
+  ///   - path: The fixture's path. A relative one begins at the calling source file's directory.
   ///   - isRecording: Whether loads record what is missing; when nil, the environment decides.
   ///   - sourceFile: The source file for a relative path.
   /// - Throws: `CacheError`: `.directoryMissing` unless recording, which makes the directory;
@@ -90,9 +87,8 @@ extension Fixture {
   /// Makes a copy that a cache can work on.
   ///
   /// - Returns: The copy, and the names of the entries in it.
-  /// - Throws: `CacheError`, also `.invalidArgument` for an entry that a read refuses, because a
-  ///   test without it would miss it for the wrong reason; with the path of the temporary directory
-  ///   if no copy can be made there.
+  /// - Throws: `CacheError`, also `.invalidArgument` for an entry that a read refuses, which a test
+  ///   would miss for the wrong reason; with the path of the temporary directory if that fails.
   func copy() throws(CacheError) -> (directory: ScratchDirectory, names: Set<EntryName>) {
     let scratch = try onFixture(ScratchDirectory.parent, "open") { () throws(Errno) in
       try ScratchDirectory("larder-fixture")
@@ -130,8 +126,7 @@ extension Fixture {
     return try directory.value(of: name) ?? recording
   }
 
-  /// Whether a value that is loaded now would be valid, and has expired by the clock all the same:
-  /// what was recorded lives from the start.
+  /// Whether a value loaded now would be valid, and what was recorded of it has expired.
   func hasOutlived(_ expiration: Expiration) -> Bool {
     let now = clock.now
     return expiration.expiry(at: start) <= now && now < expiration.expiry(at: now)
@@ -198,8 +193,7 @@ extension FixtureMiss: CustomStringConvertible {
       """
   }
 
-  /// The command that records a file under the key. The key comes through stdin if it cannot be an
-  /// argument that is safe to print.
+  /// The command that records a file under the key, which it reads if that is unsafe to print.
   private var command: String {
     let directory = path.pasteableWord
     let text = String(decoding: fileExtension.bytes, as: UTF8.self)

@@ -28,37 +28,40 @@ extension FixtureDirectory {
 
   /// Records a value in place of an older one, and its line in the manifest.
   ///
-  /// The file is written before its line, and after the line of an older value was removed. If
-  /// recording is interrupted in between, the file has no line, which a check reports and a second
-  /// recording repairs.
+  /// The file is written before its line, and after the line of an older value was removed. If that
+  /// is interrupted, the file has no line, which a check reports and a second recording repairs.
   ///
   /// - Parameters:
-  ///   - now: The time of the fixture. It is the same on any day, so that recording again changes
-  ///     nothing.
+  ///   - now: The time of the fixture, the same on any day: recording again changes nothing.
   ///   - keepsOld: Whether a value that is there stays.
   /// - Returns: Whether the value was recorded.
   @discardableResult
   package func record(
     _ recording: Recording, forKey key: CacheKey, at now: Timestamp, keepsOld: Bool = false
   ) throws(CacheError) -> Bool {
-    let line = FixtureLine(recording, key, at: now)
-    return try updating("record") { (manifest) throws(CacheError) in
-      let isRecorded = try onFixture(path, "record") { () throws(Errno) in
-        if keepsOld, try hasEntry(line.name) { return false }
-        if let old = manifest.lines[line.name], old != [line] {
-          manifest.lines[line.name] = nil
-          try write(manifest.text, to: FixtureManifest.fileName)
-        }
-        var file = try stage(permissions: 0o600)
-        try file.write(recording.value.span)
-        // Without attributes the manifest still has everything.
-        _ = try line.seal(file.descriptor)
-        _ = try file.publish(as: line.name.fileName, isExclusive: false)
-        return true
-      }
-      if isRecorded { manifest.set(line) }
-      return isRecorded
+    guard recording.value.count <= Self.longestValue else {
+      throw CacheError(.invalidArgument, operation: "record", path: path, underlying: "over 1 GiB")
     }
+    let line = FixtureLine(recording, key, at: now)
+    // The old line goes in a change of its own: a manifest that was replaced is not locked.
+    for writesFile in [false, true] {
+      let goesOn = try updating("record") { (manifest) throws(CacheError) in
+        try onFixture(path, "record") { () throws(Errno) in
+          if keepsOld, try hasEntry(line.name) { return false }
+          if manifest.lines[line.name] != [line] { manifest.lines[line.name] = nil }
+          guard writesFile else { return true }
+          var file = try stage(permissions: 0o644)
+          try file.write(recording.value.span)
+          // Without attributes the manifest still has everything.
+          _ = try line.seal(file.descriptor)
+          _ = try file.publish(as: line.name.fileName, isExclusive: false)
+          manifest.set(line)
+          return true
+        }
+      }
+      if !goesOn { return false }
+    }
+    return true
   }
 
   /// Adds the lines of entries whose recording was interrupted before it wrote them.
@@ -79,8 +82,7 @@ extension FixtureDirectory {
   }
 
   /// Settings that keep git from changing a byte and from merging two recordings of one key into a
-  /// value that neither branch made, and that merge the lines of branches with different
-  /// recordings.
+  /// value that neither branch made, and that keep the lines of both branches.
   static let gitAttributes = """
     # Entries are read byte for byte: no line ending is converted, and of two recordings of one
     # key git asks for one instead of merging them.
@@ -185,8 +187,7 @@ extension FixtureDirectory {
 }
 
 extension FixtureLine {
-  /// Seals a file. Throws if the file system has no attributes and the line has extended data,
-  /// because a test may count on them.
+  /// Seals a file. Throws if the line has data and the file system no attributes to keep them.
   fileprivate func sealWithData(_ file: borrowing FileDescriptor) throws(Errno) {
     // A file in place can have the data of an earlier line, which would count as this one's.
     if extendedData.isEmpty, try !EntryReader.extendedData(of: file).isEmpty {

@@ -14,8 +14,7 @@ package import LarderSystem
 extension FixtureDirectory {
   /// Changes files and the manifest while no other process and no other thread changes them.
   ///
-  /// - Throws: `.locked` when another process holds the directory exclusively, or the manifest for
-  ///   longer than `patience`.
+  /// - Throws: `.locked` if another process has the directory exclusively or the manifest too long.
   package func updating<Result>(
     _ operation: String, _ change: (inout FixtureManifest) throws(CacheError) -> Result
   ) throws(CacheError) -> Result {
@@ -104,8 +103,7 @@ extension FixtureDirectory {
     try Self.stage(in: handle, permissions: permissions)
   }
 
-  /// Starts a file in a directory. If the process is root, the file gets the directory's owner, so
-  /// that the owner can read it.
+  /// Starts a file in a directory. What root makes belongs to the directory's owner.
   static func stage(in handle: DirectoryHandle, permissions: UInt32) throws(Errno) -> StagedFile {
     let file = try StagedFile.named(in: handle, permissions: permissions)
     if ProcessIdentity.user == 0 && handle.owner != 0 {

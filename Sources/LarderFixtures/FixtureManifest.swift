@@ -3,8 +3,7 @@ import LarderDigest
 package import LarderDisk
 package import LarderSystem
 
-/// The text file beside the entries of a fixture that records what git does not keep: a line per
-/// entry, sorted by name.
+/// The text file beside a fixture's entries with what git does not keep: a line each, by name.
 ///
 /// Small and canonical, so that changes can be reviewed in a diff, and two branches be merged.
 package struct FixtureManifest: Sendable, Equatable {
@@ -27,7 +26,8 @@ package struct FixtureManifest: Sendable, Equatable {
   /// Reads a manifest. Lines may stand in any order, as after a merge. Equal lines count once.
   package init(parsing text: String) throws(Problem) {
     var number = 0
-    for text in text.split(separator: "\n", omittingEmptySubsequences: false) {
+    // To Swift the line ending of Windows is one character.
+    for text in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
       number += 1
       if text.isEmpty { continue }
       guard let line = FixtureLine(text) else { throw Problem(lineNumber: number) }
@@ -125,8 +125,7 @@ struct FixtureScanner {
 /// different spellings. If bytes are not UTF-8 from end to end, only their ASCII is kept.
 enum EscapedText {
   /// The characters past ASCII that show nothing, look like a space, join the one before or reorder
-  /// the line. A fixed list, because the tables of Unicode grow with each toolchain and a manifest
-  /// must not change with them.
+  /// the line. A fixed list, because the tables of Unicode grow with each toolchain.
   private static let hidden: [ClosedRange<UInt32>] = [
     0x80...0xA0, 0xAD...0xAD, 0x300...0x36F, 0x61C...0x61C, 0x115F...0x1160, 0x17B4...0x17B5,
     0x180B...0x180F, 0x2000...0x200F, 0x2028...0x202F, 0x205F...0x206F, 0x2800...0x2800,

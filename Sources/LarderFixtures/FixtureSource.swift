@@ -10,8 +10,7 @@ package import LarderSystem
 package struct FixtureSource: Sendable {
   let handle: DirectoryHandle
   package let manifest: FixtureManifest
-  /// The latest valid last access. A later one counts as this time, because a fixture's clock
-  /// starts at the latest last access.
+  /// The latest valid last access. A later one, at which a clock would start, counts as this.
   let now: Timestamp
   private let reader: EntryReader
 
@@ -74,7 +73,8 @@ package struct FixtureSource: Sendable {
       return line.isNamedByItsKey ? .file(file, .stored(line)) : .refused(.otherKey)
     case nil:
       // Without an attribute it can be the rest of a store; in a fixture it was made by hand.
-      if manifest.lines.isEmpty, try reader.isRemnant(file, status) { return .refused(.damaged) }
+      let isFixture = try handle.statusIfPresent(of: FixtureManifest.fileName) != nil
+      if !isFixture, try reader.isRemnant(file, status) { return .refused(.damaged) }
       let line = FixtureLine(
         name: name, proof: .none, expiry: .never,
         lastAccess: manifest.latestAccess ?? FixtureDirectory.start, lifetime: .fixed,
@@ -115,6 +115,8 @@ package struct FixtureTransfer: Sendable, Hashable {
   package var names: [EntryName] = []
   /// Those of them that a cache did not keep.
   var unkept: [EntryName] = []
+  /// Those left out of a manifest because several of their lines fit the content.
+  package var doubled: [EntryName] = []
   /// The entries left out because a read refuses them, with the reasons.
   package var refusals: [Refusal] = []
 

@@ -17,9 +17,11 @@ final class FixtureCopy: Sendable {
   /// The path of the copy.
   var path: String { directory.path }
 
-  /// Whether a directory is a fixture with a recorded entry.
+  /// Whether a directory has a manifest of its own, with or without lines.
   static func isFixture(_ path: String) throws(CacheError) -> Bool {
-    try FixtureDirectory(path).manifestIfOwn()?.latestAccess != nil
+    let fixture = try FixtureDirectory(path)
+    guard try fixture.hasManifest() else { return false }
+    return try fixture.manifestIfOwn() != nil
   }
 
   /// Copies a fixture; nil if the directory is none, or one without a recorded entry.

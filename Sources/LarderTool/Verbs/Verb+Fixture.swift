@@ -101,7 +101,12 @@ extension Call {
         }
       }
       progress.finish()
-      return try report(action.participle, transfer)
+      let status = try report(action.participle, transfer)
+      try sayExpired(
+        in: onFixture { () throws(CacheError) in
+          try FixtureDirectory(paths.to).manifest()
+        })
+      return status
     case .unpack:
       let transfer = try onFixture { () throws(CacheError) in
         try FixtureDirectory(paths.from).unpack(into: paths.to) { progress.update($0, $1) }
@@ -164,19 +169,35 @@ extension Call {
   ) throws(Failure) -> ExitCode {
     let count = transfer.names.count
     if isJSON {
-      let refused = transfer.refusals.map { refusal -> JSONValue in
-        ["name": .string("\(refusal.name)"), "reason": .string(refusal.reason.rawValue)]
-      }
+      let doubled = transfer.doubled.map { ("\($0)", FixtureFinding.Kind.doubled.rawValue) }
+      let refused = transfer.refusals.map { ("\($0.name)", $0.reason.rawValue) }
       try console.print([
-        "schema": 1, "entries": JSONValue(count), "refused": .array(refused),
+        "schema": 1, "entries": JSONValue(count),
+        "refused": .array(
+          (doubled + refused).map { ["name": .string($0), "reason": .string($1)] }),
       ])
     } else {
       try console.print("\(what) \(count.counted("entry"))\n")
     }
+    for name in transfer.doubled {
+      console.say("\(name) is left out: several lines tell of its content; record it again")
+    }
     for refusal in transfer.refusals {
       console.say("\(refusal.name) is left out: \(refusal.reason.sentence)")
     }
-    return transfer.refusals.isEmpty ? .fine : .finding
+    return transfer.refusals.isEmpty && transfer.doubled.isEmpty ? .fine : .finding
+  }
+
+  /// Says how many values a read misses because they have expired when the clock begins, as those
+  /// of a cache that was packed before the fixture's start.
+  private func sayExpired(in manifest: FixtureManifest) {
+    let start = manifest.latestAccess ?? FixtureDirectory.start
+    let count = manifest.lines.values.joined().count { $0.isKept && $0.expiry <= start }
+    guard count > 0 else { return }
+    let verb = count == 1 ? "has" : "have"
+    console.say(
+      "\(count.counted("value")) \(verb) expired when the clock begins; larder fixture check names "
+        + "them")
   }
 
   private func report(_ findings: [FixtureFinding], among count: Int) throws(Failure) {
@@ -209,10 +230,10 @@ extension FixtureFinding.Kind {
     case .doubled:
       """
       several lines tell of it, as after a merge; pack DIR keeps the one of the file's content; if \
-      none is, record it again
+      none or several are, record it again
       """
     case .misnamed: "the key on record has another name; record it again"
-    case .unsorted: "the lines are not in order, as after a merge; pack DIR sorts them"
+    case .unsorted: "lines out of order or with other endings, as after a merge; pack DIR mends it"
     case .unprotected:
       """
       git could convert line endings or merge two recordings of one key; pack DIR writes the file; \

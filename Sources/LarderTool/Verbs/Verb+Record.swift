@@ -77,11 +77,15 @@ extension Call {
   }
 
   private func value(of path: [UInt8]) throws(Failure) -> [UInt8] {
+    let limit = FixtureDirectory.longestValue
     do throws(Errno) {
-      return path == Self.dash
-        ? try InputFile.standardInput.readToEnd() : try InputFile(Path(path)).readToEnd()
+      let file = path == Self.dash ? InputFile.standardInput : try InputFile(Path(path))
+      let bytes = try file.readToEnd(upTo: limit + 1)
+      if bytes.count <= limit { return bytes }
     } catch {
       throw Failure(error, doing: "read \(path.quotedForDisplay)")
     }
+    throw .usage(
+      "\(path.quotedForDisplay) is longer than 1 GiB, and no read of a fixture takes that")
   }
 }

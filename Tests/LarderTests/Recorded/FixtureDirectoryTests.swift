@@ -155,6 +155,53 @@ struct `A directory of recorded values` {
     #expect(try kinds() == [.unlisted])
   }
 
+  @Test func `lets no other writer in between the lines of an old and a new value`() throws {
+    try record("abc", "hello")
+    let faults = FaultInjector()
+    let codes = Shared<[CacheError.Code]>([])
+    var other = try FixtureDirectory(path)
+    other.patience = .zero
+    faults.plan(
+      .before { [other] in
+        do throws(CacheError) {
+          try other.record(.init([2], expiration: .never), forKey: "k", at: FixtureDirectory.start)
+        } catch {
+          codes.change { $0.append(error.code) }
+        }
+      }, for: .renameat, at: 2)
+    try FixtureDirectory(path, faults: faults).record(
+      .init([1], expiration: .days(1)), forKey: "abc", at: FixtureDirectory.start)
+    #expect(codes.value == [.locked])
+    #expect(try kinds().isEmpty)
+  }
+
+  @Test func `is made with the folders above it, which every user may read`() throws {
+    _ = try FixtureDirectory(scene.path + "/a/b//fixture/", makesDirectory: true)
+    #expect(
+      try Shell.run("stat -c '%a %n' a a/b a/b/fixture", in: scene.path)
+        == "755 a\n755 a/b\n755 a/b/fixture\n")
+    try Shell.run("ln -s nothing link", in: scene.path)
+    for path in ["", "\(scene.path)/link", "\(scene.path)/link/fixture"] {
+      let error = #expect(throws: CacheError.self) {
+        try FixtureDirectory(path, makesDirectory: true)
+      }
+      #expect(error?.code == .directoryMissing)
+    }
+  }
+
+  @Test func `records no value that no read of it would take`() throws {
+    let count = DiskCache.Configuration().sizeLimit! + 1
+    // Not one byte of it is touched.
+    let long = unsafe [UInt8](unsafeUninitializedCapacity: count) { $1 = count }
+    let directory = try record("abc", "hello")
+    let error = #expect(throws: CacheError.self) {
+      try directory.record(
+        .init(long, expiration: .never), forKey: "abc", at: FixtureDirectory.start)
+    }
+    #expect(error?.code == .invalidArgument)
+    #expect(try kinds().isEmpty)
+  }
+
   @Test func `loses what a writer has left that was killed`() throws {
     try record("abc", "hello")
     try Shell.run("touch .larder-1-1", in: path)

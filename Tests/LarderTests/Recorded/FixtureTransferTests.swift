@@ -249,6 +249,73 @@ extension `Taking entries over into a fixture` {
     #expect(try fixture().manifest().text == ours)
   }
 
+  @Test func `keeps both of two lines that tell of the content`() throws {
+    var recording = FixtureDirectory.Recording([1], expiration: .days(1))
+    func record(_ data: [UInt8]) throws -> String {
+      recording.extendedData = data
+      try fixture().record(recording, forKey: "k", at: FixtureDirectory.start)
+      return try fixture().manifest().text
+    }
+    let merged = [try record([1]), try record([2])].sorted().joined()
+    try Data(merged.utf8).write(to: URL(filePath: path + "/manifest"))
+    #expect(try fixture().pack(from: path).names.isEmpty)
+    #expect(try fixture().manifest().text == merged)
+    #expect(try fixture().check().findings.map(\.kind) == [.doubled])
+    let other = try FixtureDirectory(scene.path + "/other", makesDirectory: true)
+    #expect(try other.pack(from: path).names.isEmpty)
+    #expect(try other.names().isEmpty && other.manifest().lines.isEmpty)
+    _ = try record([2])
+    #expect(try fixture().check().findings.isEmpty)
+  }
+
+  @Test func `takes an empty value beside an empty manifest, and no rest of a store`() throws {
+    let empty = name("k")
+    try Shell.run("mkdir fixture cache; : > cache/\(empty); : > fixture/\(empty)", in: scene.path)
+    #expect(try FixtureDirectory(source).pack(from: source).refusals.map(\.reason) == [.damaged])
+    try Shell.run("rm cache/manifest; : > fixture/manifest", in: scene.path)
+    #expect(try FixtureDirectory(source).unpack(into: scene.path + "/b").names.isEmpty)
+    #expect(try fixture().unpack(into: scene.path + "/c").names == [empty])
+    #expect(try fixture().pack(from: path).names == [empty])
+    #expect(try fixture().check().findings.isEmpty)
+  }
+
+  @Test func `writes entries for the manifest's readers, and a cache's for its owner`() throws {
+    try store("packed")
+    try record("recorded", "value")
+    try fixture().pack(from: source)
+    try fixture().unpack(into: scene.path + "/second")
+    func modes(_ folder: String) throws -> Set<Substring> {
+      Set(try Shell.run("stat -c %a \(folder)", in: scene.path).split(separator: "\n"))
+    }
+    #expect(try modes("fixture/[0-9a-f]*") == modes("fixture/manifest"))
+    #expect(try modes("second/[0-9a-f]*") == ["600"])
+  }
+
+  @Test func `keeps the line of a file that what is refused does not replace`() throws {
+    try record("damaged", "recorded")
+    let lines = try fixture().manifest().lines
+    try store("damaged", "sound")
+    try Shell.run("printf x >> \(name("damaged")); touch -m -d '+7 days' *", in: source)
+    #expect(try fixture().pack(from: source).refusals.map(\.name) == [name("damaged")])
+    #expect(try fixture().manifest().lines[name("damaged")] == lines[name("damaged")])
+    #expect(try !fixture().check().findings.map(\.kind).contains(.unlisted))
+  }
+
+  @Test(arguments: [2, 3])
+  func `that ends early leaves no line of another content`(call: Int) throws {
+    for key in ["k1", "k2"] { try record(key, "recorded") }
+    try store("k1", "k2")
+    let faults = FaultInjector()
+    faults.plan(.errno(.ioError), for: .renameat, at: call)
+    #expect(throws: CacheError.self) {
+      try FixtureDirectory(path, faults: faults).pack(from: source)
+    }
+    #expect(try Set(fixture().check().findings.map(\.kind)) == [.unlisted])
+    try fixture().pack(from: source)
+    #expect(try fixture().manifest().lines.count == 2)
+    #expect(try !fixture().check().findings.map(\.kind).contains(.unlisted))
+  }
+
   @Test func `takes a value that was touched by hand or has expired for one that was kept`()
     async throws
   {

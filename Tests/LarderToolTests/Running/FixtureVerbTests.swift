@@ -221,6 +221,47 @@ struct `Recording and packing fixtures` {
     #expect(try scene.run("list", "f").status == 0)
   }
 
+  @Test func `pack keeps lines that tell of one content, and says so with status 1`() throws {
+    let name = "900150983cd24fb0d6963f7d28e17f72"
+    for data in ["a", "b"] {
+      _ = try scene.run("record", "f", "abc", "--data", data, input: Data("hello".utf8))
+      _ = try scene.shell("cat f/manifest >> lines")
+    }
+    _ = try scene.shell("cp lines f/manifest")
+    let outcome = try scene.run("fixture", "pack", "f")
+    #expect(outcome.status == 1 && outcome.text == "packed 0 entries\n")
+    #expect(outcome.talk.contains("\(name) is left out: several lines") == true)
+    #expect(outcome.talk.contains("record it again"))
+    let json = try scene.run("fixture", "pack", "f", "--json")
+    let refused = try json.json?["refused"] as? [[String: String]]
+    #expect(json.status == 1 && refused == [["name": name, "reason": "doubled"]])
+    let check = try scene.run("fixture", "check", "f")
+    #expect(check.status == 1 && check.text.contains("doubled     \(name)\n"))
+  }
+
+  @Test func `pack says how many values have expired when the clock begins`() throws {
+    _ = try scene.run("record", "f", "abc", input: Data("hello".utf8))
+    _ = try scene.run("record", "f", "kept by none", input: Data("v".utf8))
+    _ = try scene.shell("sed -i '/none/{s/01-22/01-15/;s/=604800/=fixed/}' f/manifest")
+    #expect(try scene.run("fixture", "pack", "f").talk.isEmpty)
+    try scene.put("value", "k")
+    _ = try scene.shell("touch -a -d 2020-01-01 c/*; touch -m -d 2020-01-02 c/*")
+    let outcome = try scene.run("fixture", "pack", "c", "f")
+    #expect(outcome.status == 0 && outcome.text == "packed 1 entry\n")
+    #expect(outcome.talk.contains("1 value has expired when the clock begins"))
+    #expect(outcome.talk.contains("larder fixture check"))
+    #expect(try scene.run("fixture", "check", "f").text.contains("expired  "))
+  }
+
+  @Test func `record takes no value that no read of the fixture takes`() throws {
+    _ = try scene.shell("truncate -s $(((1 << 30) + 1)) long; echo v > v")
+    for line in [["a", "long"], ["a", "v", "b", "long"]] {
+      let outcome = try scene.run(["record", "f"] + line)
+      #expect(outcome.status == 2 && outcome.talk.contains("longer than 1 GiB"))
+      #expect(!FileManager.default.fileExists(atPath: scene.root.path + "/f"))
+    }
+  }
+
   @Test func `what a read of a fixture refuses is said with its reason`() throws {
     _ = try scene.run("record", "f", "abc", input: Data("hello".utf8))
     _ = try scene.run("record", "f", "k", input: Data("kept".utf8))

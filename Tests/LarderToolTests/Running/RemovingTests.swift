@@ -121,4 +121,25 @@ struct `Removing many` {
     #expect(damaged.status == 2 && damaged.talk.contains("line 2 is not the line of an entry"))
     #expect(try scene.names(in: "f") == names)
   }
+
+  @Test(
+    arguments: [
+      ["expire", "f"], ["trim", "f", "--age", "1s"], ["clear", "f", "--force"],
+      ["verify", "f", "--repair"],
+    ])
+  func `a fixture keeps its files without one line that can be read`(line: [String]) throws {
+    _ = try scene.run("record", "f", "abc", input: Data("hello".utf8))
+    _ = try scene.shell("cp f/manifest m; touch -d 2020-01-01 f/*")
+    let names = try scene.names(in: "f")
+    for (change, said) in [
+      (#"sed -i 's/$/\r/'"#, "DIR is a fixture"), ("truncate -s 0", "DIR is a fixture"),
+      ("sed -i s/lifetime=/life=/", "line 1 is not"), ("sed -i s/used=/use=/", "line 1 is not"),
+      ("sed -i s/^9/g/", "line 1 is not"), ("sed -i s/^/\"/", "line 1 is not"),
+    ] {
+      _ = try scene.shell("cp m f/manifest; \(change) f/manifest")
+      let refused = try scene.run(line)
+      #expect(refused.status == 2 && refused.talk.contains(said), "\(change): \(refused.talk)")
+      #expect(try scene.names(in: "f") == names, "\(change)")
+    }
+  }
 }
