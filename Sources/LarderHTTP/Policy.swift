@@ -133,8 +133,7 @@ extension HTTPCache.Policy {
     case ("GET", _):
       let new = stored(status, fields, .bytes([]), request, sent, now)
       if let new, !request.fields.contains("range"), isStorable(new, request) { return .store(new) }
-      // What was stored is outdated by another answer to all, not by a failure, by an answer to one
-      // user or by one that the client did not want stored.
+      // What was stored is outdated by an answer to all, not by one that must not be stored.
       let isForAll = [200, 301, 308, 404, 410].contains(status) && !request.isPersonal
       return .pass(keepsPrevious: !isForAll)
     // Source: RFC 9111, 4.3.5.

@@ -79,6 +79,12 @@ extension EngineState {
   }
 
   /// Compares a file, or that there is none, with the entry, which takes over the difference.
+  ///
+  /// The file may be older or newer than the index. Where no events come, a read may have indexed a
+  /// newer file than a scan has met, and a use that was stamped at once a newer state of it.
+  ///
+  /// The first scan counts a file also if its name is held, by a thread that looks again before it
+  /// gives the name back. Later, a limit may be taking the file: it would take another, too.
   private mutating func compare(
     _ finding: Finding, isCurrent: Bool, isOfScan: Bool = false, at now: Timestamp
   ) -> Effects {
@@ -93,12 +99,8 @@ extension EngineState {
       }
       return []
     }
-    // The file may be older or newer than the index. Where no events come, a read may have indexed
-    // a newer file than the scan has met, and a use that was stamped at once a newer state of it.
     let isYounger = known.map { $0.changeTime >= finding.met?.changeTime ?? .never } ?? false
     if !isCurrent || isOfScan && isYounger {
-      // The first scan counts a file also if its name is held, by a thread that looks again before
-      // it gives the name back. Later, a limit may be taking the file: it would take another, too.
       guard isOfScan, !isScanned, known == nil, locks.held.contains(name) else { return .looks }
       locks.mark(name)
     }

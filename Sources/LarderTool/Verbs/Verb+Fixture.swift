@@ -95,17 +95,14 @@ extension Call {
     defer { progress.finish() }
     switch action {
     case .pack:
-      let transfer = try onFixture { () throws(CacheError) in
-        try FixtureDirectory(paths.to, makesDirectory: true).pack(from: paths.from) {
-          progress.update($0, $1)
-        }
+      let (transfer, manifest) = try onFixture { () throws(CacheError) in
+        let fixture = try FixtureDirectory(paths.to, makesDirectory: true)
+        let transfer = try fixture.pack(from: paths.from) { progress.update($0, $1) }
+        return (transfer, try fixture.manifest())
       }
       progress.finish()
       let status = try report(action.participle, transfer)
-      try sayExpired(
-        in: onFixture { () throws(CacheError) in
-          try FixtureDirectory(paths.to).manifest()
-        })
+      sayExpired(in: manifest)
       return status
     case .unpack:
       let transfer = try onFixture { () throws(CacheError) in
