@@ -11,7 +11,7 @@ package struct FixtureDirectory: Sendable {
   package let path: String
   package let handle: DirectoryHandle
   /// The time for which a writer waits for another one.
-  var patience = Duration.seconds(10)
+  var patience = Duration.seconds(60)
 
   /// The time at which the clock of an empty fixture starts: 2027-01-15T08:00:00Z.
   package static let start = Timestamp(seconds: 1_800_000_000)
