@@ -235,7 +235,7 @@ struct `Harm to others` {
     }
     _ = try await scene.get().body.collect(upTo: .max)
     scene.clock.advance(by: .seconds(61))
-    faults.plan(.errno(.noSpace), for: .write, onwards: true)
+    faults.plan(.errno(.ioError), for: .write, onwards: true)
     let renewed = try await scene.get()
     #expect(renewed.fields["cache-status"]?.hasPrefix("a; fwd=stale; fwd-status=304") == true)
     #expect(renewed.fields["cache-status"]?.contains("stored") == false)
