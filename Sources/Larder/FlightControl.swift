@@ -228,7 +228,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
   /// Whether the value of a load is still to be stored.
   func isWanted(_ flight: FlightID) -> Bool { state.withLock { $0.table.isWanted(flight) } }
 
-  /// Whether no caller of a load, of those who wait, refuses to share it with other processes.
+  /// Whether all callers that wait for a load share it with other processes.
   func isShared(_ flight: FlightID) -> Bool { state.withLock { $0.table.isShared(flight) } }
 }
 

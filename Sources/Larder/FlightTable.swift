@@ -161,7 +161,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
   /// Records that a load has found a value, and does not run its closure.
   mutating func find(_ flight: FlightID) { flights[flight]?.hasFound = true }
 
-  /// Whether all callers of a load share it with other processes, if it is shared at all.
+  /// Whether all callers that wait for a load share it with other processes.
   func isShared(_ flight: FlightID) -> Bool {
     flights[flight]?.waiters.values.contains { $0.options.singleFlight == .process } != true
   }

@@ -19,7 +19,8 @@ extension Cache {
   /// - Parameters:
   ///   - fixture: The recorded values, and the clock.
   ///   - coder: The conversion of values to bytes and back.
-  ///   - configuration: The settings, except for the clock, the mode and the coherence.
+  ///   - configuration: The settings. The clock is the fixture's, the mode `.shared`, and the
+  ///     coherence `none`.
   /// - Throws: `CacheError`, as `init(directory:coder:configuration:)` does for the copy;
   ///   `.extendedDataUnsupported` if the temporary directory cannot hold recorded data.
   /// - Complexity: O(bytes of all entries), which are copied.

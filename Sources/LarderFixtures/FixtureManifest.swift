@@ -125,7 +125,8 @@ struct FixtureScanner {
 /// different spellings. If bytes are not UTF-8 from end to end, only their ASCII is kept.
 enum EscapedText {
   /// The characters past ASCII that show nothing, look like a space, join the one before or reorder
-  /// the line. A fixed list, because the tables of Unicode grow with each toolchain.
+  /// the line. A fixed list, because the tables of Unicode grow with each toolchain and a manifest
+  /// must not change with them.
   private static let hidden: [ClosedRange<UInt32>] = [
     0x80...0xA0, 0xAD...0xAD, 0x300...0x36F, 0x61C...0x61C, 0x115F...0x1160, 0x17B4...0x17B5,
     0x180B...0x180F, 0x2000...0x200F, 0x2028...0x202F, 0x205F...0x206F, 0x2800...0x2800,

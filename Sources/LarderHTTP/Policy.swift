@@ -115,7 +115,7 @@ extension HTTPCache.Policy {
     sent: Timestamp, at now: Timestamp
   ) -> HTTPCache.Verdict {
     let (status, fields) = (response.status, response.fields.endToEnd)
-    // Of what it refuses this cache makes 502, but the origin has done it.
+    // The origin may have made a change whose response this cache refuses with 502.
     let mayHaveChanged = (200..<400).contains(status) || status == 502
     func updated(_ previous: Stored) -> HTTPCache.Verdict {
       let fields = previous.fields(updatedBy: fields)

@@ -20,7 +20,8 @@ package struct StoreRequest: Sendable {
   /// nil for a store that the caller makes now.
   var accepted: Seal?
   /// Runs when the value is visible or was touched, before any other change of the name. With
-  /// nil, runs before and after the removal of the older value, after a failure or a rejection.
+  /// nil, runs before and after the removal of the older value, because the store failed or was
+  /// rejected.
   package var onChange: (@Sendable (PublishedValue?) -> Void)?
   /// Runs with the name held when its file was replaced or removed, before `onChange`. Gets the
   /// status of the published file; nil if it was removed or is in another directory. Returns

@@ -37,6 +37,17 @@ extension `Loads that processes share` {
     return cache
   }
 
+  /// Expects that one cache waits for the load of another and gets its value. Closes both.
+  private func expectShared(_ a: Cache<String>, _ b: Cache<String>) async throws {
+    let source = Source("first")
+    let first = try await start(a, source)
+    let second = try await startWaiting(b)
+    source.open()
+    #expect(try await [first.value, second.value] == ["first", "first"])
+    #expect(b.statistics.loads.unshared == 0)
+    for cache in [a, b] { try await cache.close() }
+  }
+
   /// Stops the ticks of a cache whose loads do not wait yet, so that only events wake them.
   private func stopTicks(_ cache: Cache<String>) {
     _ = cache.disk.engine.turns.withLock { $0.planTick(1...1, isFirst: true) }
@@ -451,15 +462,9 @@ extension `Loads that processes share` {
   }
 
   @Test func `a cache gets the value that another one in its process has loaded`() async throws {
-    let (a, b, source) = (try open(isAlone: false), try open(isAlone: false), Source("first"))
-    let first = try await start(a, source)
+    let (a, b) = (try open(isAlone: false), try open(isAlone: false))
     stopTicks(a)
-    let second = try await startWaiting(b)
-    source.open()
-    #expect(try await [first.value, second.value] == ["first", "first"])
-    #expect(b.statistics.loads.unshared == 0)
-    try await a.close()
-    try await b.close()
+    try await expectShared(a, b)
   }
 
   @Test func `a process that has removed everything waits for no load of others`() async throws {
@@ -493,15 +498,9 @@ extension `Loads that processes share` {
   }
 
   @Test func `a process waits for a load that began after it removed everything`() async throws {
-    let (a, b, source) = (try open(), try open(), Source("first"))
+    let (a, b) = (try open(), try open())
     _ = try await b.removeAll()
-    let first = try await start(a, source)
-    let second = try await startWaiting(b)
-    source.open()
-    #expect(try await [first.value, second.value] == ["first", "first"])
-    #expect(b.statistics.loads.unshared == 0)
-    try await a.close()
-    try await b.close()
+    try await expectShared(a, b)
   }
 
   @Test func `a load that waits goes on when this process removes its key`() async throws {
