@@ -62,7 +62,8 @@
     private func isUse(_ call: Call, of name: Character, before start: Int, _ calls: [Call]) -> Bool
     {
       guard !call.isLook, call.operation.name == name, call.end < start, let cache = call.cache,
-        case .found = call.result, scene.caches[cache].options[.ext] == nil
+        case .found = call.result, scene.caches[cache].options[.ext] == nil,
+        missesWatch(call, scene.caches[cache], calls)
       else { return false }
       switch call.operation.verb {
       case .whole, .file: break
@@ -72,6 +73,17 @@
       return !calls.contains { $0.mayChange && $0.start < call.end && call.start < $0.end }
     }
 
+    /// Whether the read cannot meet the beginning of the watch, which is one of a change, so that
+    /// its use is not counted. A tier of memory begins the watch itself before it reads. Else the
+    /// first scan does, for which a count waits, and which reads do not begin.
+    private func missesWatch(_ use: Call, _ spec: Scene.CacheSpec, _ calls: [Call]) -> Bool {
+      !spec.isDisk || !scene.caches.contains { $0.coherence == .events }
+        || calls.contains { $0.operation.verb == .count && $0.end < use.start }
+        || !calls.contains { call in
+          call.start < use.end && ![.read, .whole, .file, .flush].contains(call.operation.verb)
+        }
+    }
+
     /// Whether something in the scene can take a use from the disk: other processes, failures,
     /// limits, short lifetimes, and removals of many entries.
     private var isDisturbedForUses: Bool {
@@ -79,7 +91,6 @@
         .shortStore, .extend, .renew, .removeAll, .background, .reopen, .expire, .select, .stamp,
         .variants,
       ]
-      // A use is not counted whose read meets the beginning of the watch, which is one of a change.
       let isWatchedLate = scene.caches.contains { $0.options[.aside] != nil }
       return processCount > 1 || !scene.failures.isEmpty || allowance.everything || isWatchedLate
         || scene.threads.contains { thread in
