@@ -4,8 +4,7 @@ package import LarderSystem
 
 // The protocol between writers of one fixture:
 //
-// 1. A writer holds the directory with a shared lock, as every cache on it does. If a cache holds
-//    the directory exclusively, the writer fails at once.
+// 1. A writer holds the directory with a shared lock, and fails at once if a cache has it alone.
 // 2. It locks the file `manifest` exclusively while it changes files and lines. No cache takes that
 //    lock, so a fixture can be packed in a directory that a cache uses.
 // 3. The manifest is replaced by renaming. If the file was replaced while a writer waited for its
@@ -25,7 +24,6 @@ extension FixtureDirectory {
     try Self.lockAsWriter(writer, path, operation)
     let lock = try lockManifest(operation)
     try onFixture(path, operation) { () throws(Errno) in
-      // Of writers that were killed.
       let leftovers = try fileNames().filter(\.isTemporary)
       StagedFile.removeLeftovers(leftovers, in: handle) { WallClock.system.now() }
     }

@@ -13,8 +13,7 @@ extension EntryIndex {
   /// Adds an entry, or replaces the one of the same name.
   ///
   /// - Returns: Whether there was an entry of another file.
-  /// - Complexity: O(1), and O(log n) for an entry that can expire, or that goes by its stamp to a
-  ///   place before the end.
+  /// - Complexity: O(1), and O(log n) for one that can expire or goes to a place before the end.
   @discardableResult
   package mutating func upsert(_ entry: IndexedEntry, order placement: Placement) -> Bool {
     let (stamp, facts) = (PackedTime(entry.lastAccess), EntryFacts(entry))
@@ -62,8 +61,7 @@ extension EntryIndex {
     if let slot = table.slot(of: name) { remove(slot) }
   }
 
-  /// Removes a slot from all parts. The name goes last, because the other parts need it and
-  /// removing it frees the slot.
+  /// Removes a slot from all parts, the name last: the others need it, and it frees the slot.
   mutating func remove(_ slot: EntrySlot) {
     unstick(slot)
     totals -= sizes(of: slot)

@@ -16,8 +16,7 @@ struct Slab<Key: Hashable, Value>: ~Copyable {
   /// The least recently used entry, or none.
   @usableFromInline
   var leastRecent = Slot.none
-  // The table comes after the two columns and begins with its buckets, so that what a hit needs is
-  // side by side.
+  // The table follows, its buckets first, so that what a hit needs is side by side.
   /// The links between slots in the order of use.
   @usableFromInline
   var links: SlotBuffer<SlotLink>

@@ -101,8 +101,7 @@ enum CgroupMemory {
     return smallest("/sys/fs/cgroup/memory", String(fields[2]), "memory.limit_in_bytes")
   }
 
-  /// Returns the smallest limit of a group and all groups above it: each of them bounds the
-  /// process, and the innermost is often `max`.
+  /// Returns the smallest limit of a group and all above it, each of which bounds the process.
   private static func smallest(_ root: String, _ group: String, _ file: String) -> UInt64? {
     var components = group.split(separator: "/")
     var smallest: UInt64?

@@ -58,3 +58,38 @@ final class FixtureCopy: Sendable {
     return entry
   }
 }
+
+extension Call {
+  /// Returns the call with a copy of DIR to read in its place if DIR is a fixture, whose files have
+  /// the stamps of a checkout.
+  func readingFixture() throws(Failure) -> Call {
+    try requireCache()
+    let path = try Self.path(of: arguments.directory)
+    var call = self
+    call.fixtureCopy = try onCache { () throws(CacheError) in try FixtureCopy(of: path) }
+    if let fixture = call.fixtureCopy, console.isTerminal, !isJSON {
+      let line = "a fixture: its clock stands at \(fixture.now.rfc3339)"
+      console.talk(console.style.dim(line) + "\n")
+    }
+    return call
+  }
+
+  /// Returns the cache in DIR itself, for what the copy of a fixture does not show: its path and
+  /// its file system.
+  func original(of cache: DiskCache) throws(Failure) -> DiskCache {
+    if fixtureCopy == nil { return cache }
+    return try Call(arguments: arguments, console: console).openForReading()
+  }
+
+  /// Reports the entries of a fixture that a read refuses.
+  func sayRefusals() {
+    for refusal in fixtureCopy?.refusals ?? [] {
+      console.say("\(refusal.name) is left out: \(refusal.reason.sentenceInFixture)")
+    }
+  }
+
+  /// The member of an object that has the time at which a fixture's clock stands.
+  var clockMembers: [JSONValue.Member] {
+    fixtureCopy.map { [JSONValue.Member(name: "clock", value: .time($0.now))] } ?? []
+  }
+}

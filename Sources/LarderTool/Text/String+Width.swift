@@ -1,8 +1,6 @@
 extension String {
   /// The columns of the text on a terminal: 2 for wide East Asian characters and emoji, 0 for
-  /// combining marks.
-  ///
-  /// The text must be escaped already, without control characters.
+  /// combining marks. It must be escaped already, without control characters.
   var displayWidth: Int {
     utf8.allSatisfy { $0 < 0x80 } ? utf8.count : reduce(0) { $0 + $1.displayWidth }
   }
