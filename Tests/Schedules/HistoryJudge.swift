@@ -240,8 +240,11 @@
       case .stamp: return stampSteps(call, name, step)
       case .absent:
         // A value that waits to be written is not visible to other processes.
-        let isOwn = !isAlone && isBehind(call.process) && call.result == .rejected("alreadyPresent")
-        return isOwn ? [] : absentSteps(call, step)
+        let isOwn = !isAlone && isBehind(call.process)
+        // A file that was moved to the name meanwhile takes it, and need not be a value of it.
+        let isTaken = history.calls.contains { $0.operation.otherName == name && $0.isBeside(call) }
+        return call.result == .rejected("alreadyPresent") && (isOwn || isTaken)
+          ? [] : absentSteps(call, step)
       case .unkeptLoad where call.result == .found(call.value) || call.result == .none:
         return call.loadStart == nil ? [] : [step(.delete, isOptional: true, end: .max)]
       case .load, .failingLoad, .renew, .loadFile, .nestedLoad, .slowLoad, .unkeptLoad:
