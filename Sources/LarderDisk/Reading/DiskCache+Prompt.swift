@@ -115,12 +115,13 @@ extension DiskCache {
     behind?.mayHaveNewer(subject.name, since: generation, false) == true
   }
 
-  /// Throws if this object is closed or the task cancelled, and lets other tasks run now and then.
+  /// Throws if this object is closed or the task cancelled, and lets other tasks run after each 512
+  /// answers, which take some 2 ms. To give way wakes a thread, which takes as long as 30 reads.
   private func preparePrompt(_ operation: String) async throws(CacheError) {
     try checkUsable(operation)
     if Task.isCancelled { throw CacheError(.cancelled, operation: operation) }
     let turn = engine.promptTurns.wrappingAdd(1, ordering: .relaxed).oldValue
-    if turn & 127 == 127 { await Task.yield() }
+    if turn & 511 == 511 { await Task.yield() }
   }
 
   private func mayBePrompt(_ handle: DirectoryHandle) -> Bool {

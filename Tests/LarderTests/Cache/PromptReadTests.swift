@@ -1,5 +1,6 @@
 import Foundation
 import LarderTestSupport
+import Synchronization
 import Testing
 
 @testable import Larder
@@ -276,6 +277,17 @@ extension `A read without a switch of threads` {
     await #expect { try await task.value } throws: { ($0 as? CacheError)?.code == .cancelled }
   }
 
+  @Test func `lets other tasks run now and then`() async throws {
+    try disk.storeNow([1], forKey: "key")
+    let (disk, executor) = (disk, CountingExecutor())
+    let reads = Task(executorPreference: executor) {
+      for _ in 0..<2_048 { _ = try await disk.value(forKey: "key") }
+    }
+    try await reads.value
+    // Its beginning, and at least once after each 512 answers.
+    #expect(executor.count.load(ordering: .relaxed) >= 5)
+  }
+
   @Test func `of a closed cache throws`() async throws {
     let cache = try scene.open(.bytes) { $0.disk.extending = .lifetime }
     try await disk.close()
@@ -347,5 +359,20 @@ extension `A read without a switch of threads` {
     #expect(try await cache.value(forKey: "other") { [2] } == [2])
     #expect(cache.statistics.missCount == 1)
     try await cache.close()
+  }
+}
+
+/// An executor that counts how often a task is given to it.
+private final class CountingExecutor: TaskExecutor {
+  let count = Atomic<Int>(0)
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    count.add(1, ordering: .relaxed)
+    let job = UnownedJob(job)
+    do throws(Errno) {
+      try startThread { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    } catch {
+      unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+    }
   }
 }
