@@ -98,9 +98,11 @@ extension MemoryCache {
   /// Plans a sweep, unless another thread has planned one or the configuration has none.
   @usableFromInline
   func startSweeping() {
-    guard let interval = configuration.sweepInterval else { return }
+    // A sweep that found no thread waits in the timer, and another is planned once it has one.
+    guard let interval = configuration.sweepInterval, JobTimer.own.tryAgain() else { return }
     let plan = ownSweepPlan
     guard sweepPlan.exchange(plan, ordering: .relaxed) != plan else { return }
-    JobTimer.own.submit(after: interval, to: threads) { [weak self] in self?.sweep() }
+    let isTaken = JobTimer.own.submit(after: interval, to: threads) { [weak self] in self?.sweep() }
+    if !isTaken { sweepPlan.store(0, ordering: .relaxed) }
   }
 }

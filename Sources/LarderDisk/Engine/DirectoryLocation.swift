@@ -227,6 +227,8 @@ package final class DirectoryLocation: Sendable {
   ///
   /// - Returns: Whether another directory is held now.
   func revalidate(isUrgent: Bool, mayMake: Bool, _ operation: String) throws(CacheError) -> Bool {
+    // What the engine has planned may wait for a thread.
+    JobTimer.own.tryAgain()
     let wasAstray = isAstray.load(ordering: .relaxed)
     guard isCheckDue(isUrgent || wasAstray) else { return false }
     do throws(Errno) {
@@ -287,7 +289,7 @@ package final class DirectoryLocation: Sendable {
   ) throws(Errno) -> Bool {
     var wasMade = false
     do throws(Errno) {
-      // This call, at most once a second, is all that following a replaced directory costs.
+      // At most once a second, this is all that following a replaced directory costs.
       let status = try parent.statusFollowingLinks(of: name)
       if status.identity == handle.identity { return false }
     } catch .noSuchFile {
@@ -298,8 +300,7 @@ package final class DirectoryLocation: Sendable {
       wasMade = try DirectoryMaking.makeOne(
         name, below: parent, permissions: configuration.directoryPermissions, configuration)
     }
-    // Links are not followed here. The path was resolved at opening, so a link that appears now was
-    // put there by another program.
+    // No link is followed: the path was resolved, so another program put one there.
     let fresh = try parent.openDirectory(name)
     try checkMount(of: fresh)
     let isUnsafe = try Self.claim(fresh, wasMade: wasMade, configuration)

@@ -21,7 +21,7 @@ package final class JobTimer: Sendable {
     /// The entries that wait for their descriptors.
     var polled: [Entry] = []
     var hasThread = false
-    /// Wakes the thread; nil while there is none.
+    /// Wakes the thread where it waits for descriptors; nil until there has been one.
     var bell: EventDescriptor?
     /// Whether the thread may be waiting for descriptors.
     var isPolling = false
@@ -38,19 +38,24 @@ package final class JobTimer: Sendable {
   /// Runs a job on an executor after a delay.
   ///
   /// The job must not hold the last reference to anything that closes a file. If the system has no
-  /// thread, the job waits until there is one, and is late.
+  /// thread, the job waits until a call of these gets one, and is late.
   ///
+  /// - Returns: Whether the timer has a thread.
   /// - Complexity: O(d) for d jobs that wait for their time: one or two per open cache.
-  package func submit(after delay: Duration, to executor: IOExecutor, _ job: @escaping Job) {
-    let entry = Entry(due: .now.advanced(by: delay), executor: executor, job: job)
-    // The next call tries again to start the thread, and so does an executor that has got one.
-    do throws(Errno) { try add(entry) } catch {}
+  @discardableResult
+  package func submit(after delay: Duration, to threads: IOExecutor, _ job: @escaping Job) -> Bool {
+    let entry = Entry(due: .now.advanced(by: delay), executor: threads, job: job)
+    do throws(Errno) { try add(entry) } catch { return false }
+    return true
   }
 
-  /// Starts the thread if it could not be had for jobs that wait. Called when there are threads.
-  func tryAgain() {
-    let mustStart = state.withLock { !$0.delayed.isEmpty && !exchange(&$0.hasThread, with: true) }
-    if mustStart { do throws(Errno) { try start() } catch {} }
+  /// Starts the thread if it could not be had for jobs that wait; returns false if it still cannot.
+  @discardableResult
+  package func tryAgain() -> Bool {
+    do throws(Errno) { try state.withLock { (state) throws(Errno) in try start(&state) } } catch {
+      return false
+    }
+    return true
   }
 
   /// Runs a job on an executor once a descriptor can be read.
@@ -102,43 +107,42 @@ package final class JobTimer: Sendable {
       return (forgotten, state.delayed.isEmpty ? state.bell : nil)
     }
     // The thread ends if nothing is left. What the jobs hold is released outside of the lock.
-    if !forgotten.isEmpty { bell?.raise() }
+    if !forgotten.isEmpty { wake(bell) }
   }
 
   private func add(_ entry: Entry) throws(Errno) {
-    let (bell, mustStart) = state.withLock { state in
+    let (bell, isNext) = try state.withLock { (state) throws(Errno) in
+      if entry.descriptor != nil && state.bell == nil { state.bell = try EventDescriptor() }
       let index = state.delayed.firstIndex { $0.due <= entry.due } ?? state.delayed.count
       state.delayed.insert(entry, at: index)
-      defer { state.hasThread = true }
-      // Other entries come first, and the thread looks at this one after them.
-      return (index == state.delayed.count - 1 ? state.bell : nil, !state.hasThread)
+      try start(&state)
+      return (state.bell, index == state.delayed.count - 1)
     }
+    // Other entries come first, and the thread looks at this one after them.
+    if isNext { wake(bell) }
+  }
+
+  /// Starts the thread. Under the lock, so that no other call counts on one that cannot be had.
+  private func start(_ state: inout State) throws(Errno) {
+    if state.hasThread || state.delayed.isEmpty { return }
+    try runOnThread { self.run() }
+    state.hasThread = true
+  }
+
+  private func wake(_ bell: EventDescriptor?) {
     bell?.raise()
-    if mustStart { try start() }
+    changed.signal()
   }
 
-  private func start() throws(Errno) {
-    do throws(Errno) {
-      let bell = try EventDescriptor()
-      state.withLock { $0.bell = bell }
-      try runOnThread { self.run(bell) }
-    } catch {
-      state.withLock { state in
-        state.hasThread = false
-        state.bell = nil
-      }
-      throw error
-    }
-  }
-
-  private func run(_ bell: EventDescriptor) {
+  private func run() {
     while true {
-      let now = MonotonicTime.now
-      let (due, polled, end) = state.withLock { $0.takeDue(at: now) }
+      let (ticket, now) = (changed.ticket(), MonotonicTime.now)
+      let (due, polled, end, bell) = state.withLock { $0.takeDue(at: now) }
       for entry in due { handOver(entry) }
       if !due.isEmpty { continue }
       if polled.isEmpty && end == nil { return }
-      let readable = bell.wait(or: polled, until: end)
+      if bell == nil { changed.wait(ticket, timeout: end?.duration(since: now)) }
+      let readable = bell?.wait(or: polled, until: end) ?? []
       let ready = state.withLock { $0.endPolling(readable) }
       changed.signal()
       for entry in ready { handOver(entry) }
@@ -159,7 +163,7 @@ extension JobTimer.State {
   /// nor an end if the thread must end.
   fileprivate mutating func takeDue(
     at now: MonotonicTime
-  ) -> (due: [JobTimer.Entry], polled: [Int32], end: MonotonicTime?) {
+  ) -> (due: [JobTimer.Entry], polled: [Int32], end: MonotonicTime?, EventDescriptor?) {
     var due: [JobTimer.Entry] = []
     while let entry = delayed.last, entry.due <= now {
       delayed.removeLast()
@@ -170,7 +174,7 @@ extension JobTimer.State {
       hasThread = isPolling || !delayed.isEmpty
       if !hasThread { bell = nil }
     }
-    return (due, polled.compactMap(\.descriptor), delayed.last?.due)
+    return (due, polled.compactMap(\.descriptor), delayed.last?.due, bell)
   }
 
   /// Takes the jobs whose descriptors can be read.

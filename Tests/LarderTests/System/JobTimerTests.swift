@@ -1,3 +1,4 @@
+import Glibc
 import LarderTestSupport
 import Synchronization
 import Testing
@@ -85,6 +86,35 @@ extension `The timer` {
       for _ in 0..<1_000 { JobTimer.own.submit(after: .seconds(3600), to: IOExecutor()) {} }
       #expect(OpenResources.threads.count <= first + 1)
     }
+  }
+
+  @Test func `runs jobs at their times although no file can be opened`() async {
+    await #expect(processExitsWith: .success) {
+      let (ran, heard) = (Counter(), Happening())
+      var usual = rlimit()
+      #expect(unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &usual) == 0)
+      var none = rlimit(rlim_cur: 0, rlim_max: usual.rlim_max)
+      #expect(unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none) == 0)
+      JobTimer.own.submit(after: .zero, to: IOExecutor()) {
+        ran.add()
+        heard.tell()
+      }
+      #expect(unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &usual) == 0)
+      #expect(heard.wait { ran.value == 1 })
+    }
+  }
+
+  @Test func `waits for a descriptor also from a time on when it waits for jobs alone`() throws {
+    let (executor, ran) = (IOExecutor(), Counter())
+    let event = try EventDescriptor()
+    timer.submit(after: .seconds(3_600), to: executor) {}
+    // The thread waits by now, or takes the descriptor in at its first look.
+    try timer.submit(whenReadable: event.descriptor.rawValue, after: .zero, to: executor) {
+      ran.add()
+      heard.tell()
+    }
+    event.raise()
+    #expect(heard.wait { ran.value == 1 })
   }
 
   @Test func `tries again for a job that found no thread`() {

@@ -274,4 +274,39 @@ extension `A process without threads` {
       #expect(heard.wait { ran.value == 1 })
     }
   }
+
+  @Test func `runs what was planned without one after the next use of the disk`() async {
+    await #expect(processExitsWith: .success) {
+      let scene = try DiskScene()
+      let cache = try scene.open { $0.pathCheckPause = .zero }
+      let (ran, heard) = (Counter(), Happening())
+      Self.refuseThreads()
+      cache.engine.runLater(after: .zero) { _ in
+        ran.add()
+        heard.tell()
+      }
+      Self.giveThreads()
+      #expect(try cache.value(forKey: "k") == nil)
+      #expect(heard.wait { ran.value == 1 })
+      try cache.close()
+    }
+  }
+
+  @Test func `sweeps memory once a value is stored and there is a thread`() async {
+    await #expect(processExitsWith: .success) {
+      let (clock, heard) = (ManualClock(Timestamp(seconds: 1_000)), Happening())
+      var configuration = MemoryCache<Int, Int>.Configuration()
+      configuration.clock = clock.wallClock
+      configuration.sweepInterval = .milliseconds(1)
+      configuration.removalListener = { _, _, _ in heard.tell() }
+      let cache = MemoryCache<Int, Int>(configuration)
+      Self.refuseThreads()
+      for key in 1...2 { cache.store(1, forKey: key, expiration: .seconds(10)) }
+      clock.advance(by: .seconds(20))
+      Self.giveThreads()
+      cache.store(1, forKey: 3, expiration: .seconds(10))
+      #expect(heard.wait { cache.statistics.removals[.expired, default: 0] == 2 })
+      withExtendedLifetime(cache) {}
+    }
+  }
 }
