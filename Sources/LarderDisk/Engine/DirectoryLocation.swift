@@ -10,8 +10,7 @@ package final class DirectoryLocation: Sendable {
   /// The directory's name in its parent. It is nil for `/`, and if the parent cannot be opened.
   private let name: String?
   /// The directory that is held now, and the parent directory, held open because a directory
-  /// further up may be renamed or replaced. Without the parent the directory is not made again. The
-  /// parent is replaced only if it is removed or its mount is lost.
+  /// further up may be renamed or replaced. It is replaced only if it is removed or its mount lost.
   // A handle is a class. An operation that took it before a replacement finishes with the old
   // directory, and the descriptor closes when the last such operation has ended.
   private let held: ForkSafeMutex<(directory: DirectoryHandle, parent: DirectoryHandle?)>
@@ -74,27 +73,24 @@ package final class DirectoryLocation: Sendable {
     _ path: String, _ configuration: DiskCache.Configuration
   ) throws(Errno) -> (DirectoryHandle, resolved: String, wasMade: Bool) {
     let mayMake = mayMake(configuration)
-    var vanishedCount = 0
+    var (wasMade, attempts) = (false, 0)
     while true {
-      var wasMade = false
-      if mayMake {
-        wasMade = try DirectoryMaking.makeDirectories(
-          path, permissions: configuration.directoryPermissions, configuration)
-      }
       do throws(Errno) {
         let handle = try DirectoryHandle.open(path: path, faults: configuration.faults)
         // The path is read from the open descriptor, so that the two agree if a link changes.
         let resolved = try handle.resolvedPath(openedAs: path)
         if resolved == path { return (handle, resolved, wasMade) }
-        // A different path means that a link was followed, or that the directory was moved after it
-        // was opened. In the second case the path is opened again, because a new directory there
-        // would never be noticed.
+        // A link was followed, or the directory was moved after it was opened. Then the path is
+        // opened again, because a new directory there would never be noticed.
         let present = try DirectoryHandle.open(path: path, faults: configuration.faults)
         if present.identity == handle.identity { return (handle, resolved, wasMade) }
-      } catch .noSuchFile where mayMake && vanishedCount < 10 {
-        // The directory was moved or removed after `makeDirectories`, and the next round makes it
-        // again. A dangling link gives the same error every time, so the rounds are limited.
-        vanishedCount += 1
+        wasMade = false
+      } catch .noSuchFile where mayMake && attempts < 10 {
+        // Only if it is missing: NFS refuses to make what exists where the parent is not writable.
+        // A dangling link gives the same error every time, so the rounds are limited.
+        attempts += 1
+        wasMade = try DirectoryMaking.makeDirectories(
+          path, permissions: configuration.directoryPermissions, configuration)
       }
     }
   }
@@ -227,12 +223,12 @@ package final class DirectoryLocation: Sendable {
   ///
   /// - Returns: Whether another directory is held now.
   func revalidate(isUrgent: Bool, mayMake: Bool, _ operation: String) throws(CacheError) -> Bool {
-    // What the engine has planned may wait for a thread.
-    JobTimer.own.tryAgain()
     let wasAstray = isAstray.load(ordering: .relaxed)
     guard isCheckDue(isUrgent || wasAstray) else { return false }
     do throws(Errno) {
       let isReplaced = try revalidate(mayMake: mayMake)
+    // What the engine has planned may wait for a thread.
+    JobTimer.own.tryAgain()
       if wasAstray && isAtPath { isAstray.store(false, ordering: .relaxed) }
       // The event of a move since that look may have been followed before the store.
       if wasAstray && !isAtPath { isAstray.store(true, ordering: .relaxed) }
@@ -254,17 +250,18 @@ package final class DirectoryLocation: Sendable {
       return try follow(name, in: fresh, mayMake: mayMake)
     } catch .noSuchFile {
       // The parent directory was removed. It is made again like the cache's own.
-      if mayMake, configuration.makesDirectory, let above = DirectoryMaking.parentPath(of: path) {
-        _ = try DirectoryMaking.makeDirectories(above, permissions: 0o700, configuration)
-      }
-      guard let fresh = try renewedParent() else { return false }
-      return try follow(name, in: fresh, mayMake: mayMake)
+      let fresh = try renewedParent(mayMake: mayMake && configuration.makesDirectory)
+      return if let fresh { try follow(name, in: fresh, mayMake: mayMake) } else { false }
     }
   }
 
   /// Holds the parent directory to which the path leads now, and returns it; nil if there is none.
-  private func renewedParent() throws(Errno) -> DirectoryHandle? {
-    guard let fresh = try Self.parent(of: path, faults: configuration.faults).0 else { return nil }
+  private func renewedParent(mayMake: Bool = false) throws(Errno) -> DirectoryHandle? {
+    guard let fresh = try Self.parent(of: path, faults: configuration.faults).0 else {
+      guard mayMake, let above = DirectoryMaking.parentPath(of: path) else { return nil }
+      _ = try DirectoryMaking.makeDirectories(above, permissions: 0o700, configuration)
+      return try renewedParent()
+    }
     try checkMount(of: fresh)
     _ = held.withLock { exchange(&$0.parent, with: fresh) }
     return fresh

@@ -222,6 +222,17 @@ extension `The life of a cache` {
     #expect(error?.code == .permissionDenied && error?.errno == .notPermitted)
   }
 
+  @Test(arguments: [Errno.permissionDenied, .readOnlyFileSystem])
+  func `a directory that exists is opened where none may be made`(errno: Errno) throws {
+    let scene = try DiskScene()
+    try scene.makeDirectory()
+    // As NFS answers below a parent that the caller may not write.
+    scene.faults.plan(.errno(errno), for: .mkdirat, onwards: true)
+    let cache = try scene.open()
+    #expect(try cache.store([1], forKey: "k") == .stored)
+    try cache.close()
+  }
+
   @Test(arguments: [DiskCache.Coherence.events, .strict, .none])
   func `a directory may lie deeper than the longest path, if a shorter path leads to it`(
     coherence: DiskCache.Coherence

@@ -135,6 +135,23 @@ extension `A replaced directory` {
     try cache.close()
   }
 
+  @Test(arguments: [Errno.permissionDenied, .readOnlyFileSystem])
+  func `is found in a parent that was replaced as well, where none may be made`(
+    errno: Errno
+  ) throws {
+    let path = scene.path + "/below"
+    let cache = try DiskCache(directory: path, configuration: scene.configuration.disk)
+    try manager.removeItem(atPath: scene.path)
+    try manager.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    // The first attempt is made in the parent that was removed.
+    scene.faults.plan(.errno(errno), for: .mkdirat, at: 2, onwards: true)
+    #expect(try cache.engine.revalidate(isUrgent: true, mayMake: true, "test"))
+    try cache.store([1], forKey: "k")
+    #expect(manager.fileExists(atPath: "\(path)/\(scene.name("k").text)"))
+    try cache.close()
+  }
+
   /// Replaces the directory, and returns when another thread has followed that.
   private static func follow(_ scene: DiskScene, _ cache: Cache<[UInt8]>) throws {
     let (followed, isDone) = (Happening(), Shared(false))
