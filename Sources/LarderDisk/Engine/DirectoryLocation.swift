@@ -119,9 +119,11 @@ package final class DirectoryLocation: Sendable {
       let name = path.split(separator: "/").last, let above = DirectoryMaking.parentPath(of: path)
     else { return (nil, nil) }
     do throws(Errno) {
-      return (try DirectoryHandle.open(path: above, faults: faults), String(name))
+      // The dot asks for the right to search it. A parent like /home need not be readable.
+      let parent = try DirectoryHandle.open(path: above + "/.", toRead: false, faults: faults)
+      return (parent, String(name))
     } catch .permissionDenied, .noSuchFile {
-      // The parent cannot be read. The cache works without it, but its directory is not made again.
+      // The cache works without its parent, but its directory is not made again.
       return (nil, nil)
     }
   }
@@ -225,10 +227,10 @@ package final class DirectoryLocation: Sendable {
   func revalidate(isUrgent: Bool, mayMake: Bool, _ operation: String) throws(CacheError) -> Bool {
     let wasAstray = isAstray.load(ordering: .relaxed)
     guard isCheckDue(isUrgent || wasAstray) else { return false }
-    do throws(Errno) {
-      let isReplaced = try revalidate(mayMake: mayMake)
     // What the engine has planned may wait for a thread.
     JobTimer.own.tryAgain()
+    do throws(Errno) {
+      let isReplaced = try revalidate(mayMake: mayMake)
       if wasAstray && isAtPath { isAstray.store(false, ordering: .relaxed) }
       // The event of a move since that look may have been followed before the store.
       if wasAstray && !isAtPath { isAstray.store(true, ordering: .relaxed) }

@@ -19,8 +19,6 @@ package enum DirectoryMaking {
   ///
   /// Tries the last one first, because the parents nearly always exist. A parent that is made gets
   /// 0700, even if the cache is shared with a group.
-  ///
-  /// - Complexity: O(components), one system call for a directory that exists.
   package static func makeDirectories(
     _ path: String, permissions: UInt32, _ configuration: DiskCache.Configuration
   ) throws(Errno) -> Bool {
@@ -48,8 +46,9 @@ package enum DirectoryMaking {
       return false
     }
     guard configuration.durability == .durable else { return true }
+    // A parent that is held was not opened to be read, and cannot be synced.
     if let parent {
-      try parent.descriptor.synchronize()
+      try parent.reopen().synchronize()
     } else if let above = parentPath(of: path) {
       try DirectoryHandle.open(path: above, faults: faults).descriptor.synchronize()
     }

@@ -54,9 +54,12 @@ package final class DirectoryHandle: Sendable {
   /// Opens a directory by path. Corresponds to `open`.
   ///
   /// Follows links, because the caller chose the path. Files below the directory are opened without
-  /// following links.
-  package static func open(path: String, faults: FaultInjector?) throws(Errno) -> DirectoryHandle {
+  /// following links. A directory that is not opened to be read need not be readable.
+  package static func open(
+    path: String, toRead: Bool = true, faults: FaultInjector?
+  ) throws(Errno) -> DirectoryHandle {
     let descriptor = try sparingAtime(.directory) { (flags) throws(Errno) in
+      let flags = toRead ? flags : flags | OpenMode.pathOnly
       let raw = try system(.open, faults) { Self.cOpen(AT_FDCWD, path, flags) }
       return FileDescriptor(rawValue: raw, faults: faults)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LarderTestSupport
 import Synchronization
 import Testing
@@ -149,6 +150,50 @@ extension `A replaced directory` {
     #expect(try cache.engine.revalidate(isUrgent: true, mayMake: true, "test"))
     try cache.store([1], forKey: "k")
     #expect(manager.fileExists(atPath: "\(path)/\(scene.name("k").text)"))
+    try cache.close()
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "root reads every directory"))
+  func `is followed below a parent that may be searched and not read`() throws {
+    let (parent, other) = (scene.directory.path + "/top", scene.directory.path + "/other")
+    let path = parent + "/cache"
+    try manager.createDirectory(atPath: path, withIntermediateDirectories: true)
+    try manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+    try manager.setAttributes([.posixPermissions: 0o300], ofItemAtPath: parent)
+    defer { _ = unsafe chmod(parent, 0o700) }
+    let cache = try DiskCache(directory: path, configuration: scene.configuration.disk)
+    #expect(unsafe rename(path, other) == 0)
+    #expect(unsafe mkdir(path, 0o700) == 0)
+    #expect(try cache.engine.revalidate(isUrgent: true, mayMake: true, "test"))
+    try cache.store([1], forKey: "k")
+    #expect(manager.fileExists(atPath: "\(path)/\(scene.name("k").text)"))
+    try cache.close()
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "root searches every directory"))
+  func `is not looked for below a parent that may not be searched`() throws {
+    let parent = scene.directory.path + "/top"
+    try manager.createDirectory(atPath: parent + "/cache", withIntermediateDirectories: true)
+    try manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: parent + "/cache")
+    // As a service has that was started in the directory.
+    let handle = try DirectoryHandle.open(path: parent + "/cache", faults: nil)
+    #expect(unsafe chmod(parent, 0) == 0)
+    defer { _ = unsafe chmod(parent, 0o700) }
+    let cache = try DiskCache(
+      directory: "/proc/self/fd/\(handle.descriptor.rawValue)",
+      configuration: scene.configuration.disk)
+    #expect(try !cache.engine.revalidate(isUrgent: true, mayMake: true, "test"))
+    #expect(try cache.store([1], forKey: "k") == .stored)
+    try cache.close()
+  }
+
+  @Test func `is made again durably`() throws {
+    let cache = try scene.open { $0.durability = .durable }
+    try manager.removeItem(atPath: scene.path)
+    let syncs = scene.faults.count(of: .fsync)
+    #expect(try cache.engine.revalidate(isUrgent: true, mayMake: true, "test"))
+    // The parent's and the tag's.
+    #expect(scene.faults.count(of: .fsync) == syncs + 2)
     try cache.close()
   }
 
