@@ -78,8 +78,9 @@ public final class DiskCache: Sendable {
     // would release the parent's lock.
     guard !tier.engine.isForked else { return }
     guard EngineRegistry.detach(engine) else { return }
-    // The caller did not ask to wait, and may be a job of the engine's: in the background.
+    // In the background, or by the next opener: the caller may be a job of the engine's.
     engine.waiting.submitEventually { tier.shutDownQuietly() }
+    EngineRegistry.changed.own.value.signal()
   }
 
   /// Whether this object follows changes by other processes.

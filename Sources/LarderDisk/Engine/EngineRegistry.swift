@@ -38,8 +38,8 @@ struct SharedTier: Sendable {
 /// The engines of this process, by the directory that each one holds. All objects on one directory
 /// share an engine, however its path is spelled.
 ///
-/// A thread that holds the registry's lock makes no system call and releases no engine. So a disk
-/// that hangs holds up only those that open or close a cache on it.
+/// A thread that holds the lock makes no system call and releases no engine. So a disk that hangs
+/// holds up only those that open or close a cache on it.
 enum EngineRegistry {
   private struct Registration: Sendable {
     let location: DirectoryLocation
@@ -57,8 +57,7 @@ enum EngineRegistry {
     }
 
     /// Whether the engine has to check its path first, because it holds another directory at the
-    /// path that is opened, or this directory at another path. Otherwise one path would have two
-    /// engines, or values for one path would be stored at the other.
+    /// path that is opened, or this one at another path. Else one path would have two engines.
     func mustLook(for location: DirectoryLocation, asked: [DiskEngine]) -> Bool {
       guard attachedCount > 0, !asked.contains(where: { $0 === engine }) else { return false }
       return (self.location.path == location.path)
@@ -70,7 +69,7 @@ enum EngineRegistry {
   // Each process has its own, because a forked child shares no engine of its parent.
   private static let registrations = PerProcess { ForkSafeMutex<[Registration]>([]) }
   /// The event that a thread has locked a directory or failed to, or an engine has given one up.
-  private static let changed = PerProcess { EventCount() }
+  static let changed = PerProcess { EventCount() }
 
   private enum Attachment: Sendable {
     case attached(SharedTier)
@@ -94,7 +93,9 @@ enum EngineRegistry {
     var asked: [DiskEngine] = []
     while true {
       let attachment = try changed.own.value.wait { () throws(CacheError) in
-        try attach(location, path, configuration, asked: asked)
+        var ending: DiskEngine?
+        defer { if let ending, ending.waiting.hasLeftJobs { ending.waiting.runReady() } }
+        return try attach(location, path, configuration, asked: asked, &ending)
       }
       switch attachment {
       case .attached(let tier): return tier
@@ -111,8 +112,7 @@ enum EngineRegistry {
           guard error.code == .locked, !location.isAtPath else { throw error }
         }
       case .astray(let tier):
-        // Outside of the lock, because the engine's observers are told. A cache that loses its last
-        // reference by this detaches, which takes the lock.
+        // Outside of the lock, because observers are told, and a cache that this ends detaches.
         tier.engine.followReplacement(isUrgent: true)
         tier.engine.lookForDirectory()
         if detach(tier.engine) { tier.shutDownQuietly() }
@@ -125,10 +125,10 @@ enum EngineRegistry {
 
   /// - Parameter asked: The engines that have already checked the path.
   /// - Returns: Nil if another thread is locking the directory, or its last object has gone and its
-  ///   engine still writes what is pending.
+  ///   engine is `ending`, which may have found no thread.
   private static func attach(
     _ location: DirectoryLocation, _ path: String, _ configuration: DiskCache.Configuration,
-    asked: [DiskEngine]
+    asked: [DiskEngine], _ ending: inout DiskEngine?
   ) throws(CacheError) -> Attachment? {
     try registrations.own.value.withLock { (registrations) throws(CacheError) in
       let astray = registrations.firstIndex { $0.mustLook(for: location, asked: asked) }
@@ -138,6 +138,7 @@ enum EngineRegistry {
         return .opening
       }
       guard let tier = registrations[index].tier, registrations[index].attachedCount > 0 else {
+        ending = registrations[index].engine
         return nil
       }
       if astray != nil {
@@ -164,8 +165,7 @@ enum EngineRegistry {
 
   /// Detaches one object. Finds the engine by its identity, because its directory may have changed.
   ///
-  /// - Returns: Whether it was the last object, so that the caller must end the engine. Until the
-  ///   engine has ended, opening the directory waits.
+  /// - Returns: Whether the caller must end the engine. Openers of the directory wait for the end.
   static func detach(_ engine: DiskEngine) -> Bool {
     registrations.own.value.withLock { registrations in
       guard let index = registrations.firstIndex(where: { $0.engine === engine }) else {

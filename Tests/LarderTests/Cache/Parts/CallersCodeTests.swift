@@ -309,4 +309,17 @@ extension `A process without threads` {
       withExtendedLifetime(cache) {}
     }
   }
+
+  @Test func `opens a directory again whose cache was dropped meanwhile`() async {
+    await #expect(processExitsWith: .success) {
+      let scene = try DiskScene()
+      var dropped: DiskCache? = try scene.open()
+      try dropped?.store([1], forKey: "k")
+      Self.refuseThreads()
+      dropped = nil
+      let cache = try scene.open()
+      #expect(try cache.value(forKey: "k") == [1])
+      try cache.close()
+    }
+  }
 }
