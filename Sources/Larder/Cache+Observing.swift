@@ -25,9 +25,11 @@ extension Cache: EngineObserver {
     // Between processes the last store wins: a running load is stored at its end, as if begun now.
     case .filesChanged(let names):
       for key in names.compactMap(keptKeys.key) { drop(key) }
-    case .anyChanged, .cleared:
-      if case .cleared = change { supersedeAll() }
+    case .anyChanged: memory.removeAll(.replaced, elsewhere: true)
+    case .cleared:
+      supersedeAll()
       memory.removeAll(.explicit, elsewhere: true)
+      forgetKeys()
     }
   }
 
@@ -50,6 +52,9 @@ extension Cache {
     _ = memory.remove(key, cause, at: PackedTime(disk.engine.heldNow), into: &removals)
     depart(removals)
   }
+
+  /// Forgets the keys of values that are not in memory any more.
+  func forgetKeys() { keptKeys.forget { !memory.contains($0, at: .zero) } }
 
   func depart(
     _ values: consuming Removals<CacheKey, Value> = Removals(), errors: [any Error] = []
@@ -117,7 +122,7 @@ final class Departures<Value: Sendable>: Sendable {
 /// An event about a file names the file, and the key cannot be derived from the name. The keys are
 /// in 1,024 parts, so that a part that grows or is looked through holds the lock for a short time.
 /// Keys of a part that are not in memory any more are forgotten when twice as many have gathered in
-/// it as were kept last time.
+/// it as were kept last time, and all of them when memory is emptied or short.
 package final class KeptKeys: Sendable {
   private struct Part: Sendable {
     var keys: [EntryName: CacheKey] = [:]
@@ -129,6 +134,11 @@ package final class KeptKeys: Sendable {
     var parts = [Part](repeating: Part(), count: 1024)
     /// The names whose values are being stored in memory: one for each thread at most.
     var arriving: [EntryName] = []
+
+    mutating func forget(inPart number: Int, where isGone: (CacheKey) -> Bool) {
+      let keys = parts[number].keys.filter { !isGone($0.value) || arriving.contains($0.key) }
+      parts[number] = Part(keys: keys, most: max(8, 2 * keys.count))
+    }
   }
 
   private let state = ForkSafeMutex(State())
@@ -136,23 +146,25 @@ package final class KeptKeys: Sendable {
   /// Remembers a key before its value is stored in memory. Each call needs a later
   /// `endInsertion(of:)`.
   ///
-  /// - Parameter isKept: Whether a key's value is still in memory.
+  /// - Parameter isGone: Whether a key's value is not in memory any more.
   /// - Returns: Another key of the same name. Its value must leave memory, because an event about
   ///   the name would only reach one of the two.
   /// - Complexity: O(1) amortised, and O(n / 1024) for n keys.
-  func insert(_ key: CacheKey, _ name: EntryName, isKept: (CacheKey) -> Bool) -> CacheKey? {
+  func insert(_ key: CacheKey, _ name: EntryName, isGone: (CacheKey) -> Bool) -> CacheKey? {
     let number = Self.part(of: name)
     return state.withLock { state in
       if state.parts[number].keys.count >= state.parts[number].most {
-        let keys = state.parts[number].keys.filter {
-          isKept($0.value) || state.arriving.contains($0.key)
-        }
-        state.parts[number] = Part(keys: keys, most: max(8, 2 * keys.count))
+        state.forget(inPart: number, where: isGone)
       }
       state.arriving.append(name)
       let old = state.parts[number].keys.updateValue(key, forKey: name)
       return old == key ? nil : old
     }
+  }
+
+  /// Forgets keys whose values are not in memory any more, one part in a hold of the lock.
+  func forget(where isGone: (CacheKey) -> Bool) {
+    for number in 0..<1024 { state.withLock { $0.forget(inPart: number, where: isGone) } }
   }
 
   /// Returns the part of a name, by a hash that no chosen key can foresee.
@@ -182,7 +194,9 @@ extension Cache: MemoryPressureResponding {
   /// Frees memory of the memory tier, or lets it fill again. The disk tier keeps its values.
   public func respond(to step: MemoryPressureStep) {
     // In a forked child a thread that it does not have may hold the locks.
-    if !disk.engine.isForked { memory.respond(to: step) }
+    guard !disk.engine.isForked else { return }
+    memory.respond(to: step)
+    forgetKeys()
   }
 }
 

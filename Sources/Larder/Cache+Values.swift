@@ -158,7 +158,7 @@ extension Cache {
       return
     }
     // First, so that events of the file that come while the value is stored find the key.
-    let other = keptKeys.insert(key, subject.name) { memory.contains($0, at: .zero) }
+    let other = keptKeys.insert(key, subject.name) { !memory.contains($0, at: .zero) }
     if let other { drop(other) }
     defer { keptKeys.endInsertion(of: subject.name) }
     // If the directory was moved away, changes at its path bring no event, and a read from memory

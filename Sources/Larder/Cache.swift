@@ -146,6 +146,7 @@ public final class Cache<Value: Sendable>: Sendable {
     defer {
       if !disk.engine.isForked {
         memory.removeAll()
+        forgetKeys()
         letGo()
         memory.observers.close()
         loadReplacement?.close()
@@ -180,7 +181,8 @@ public struct CacheConfiguration: Sendable {
   /// cgroup's limit if that is less, as the first settings in the process find it.
   public var memoryCostLimit: Int? = defaultMemoryCostLimit
   private static let defaultMemoryCostLimit = min(256 << 20, SystemEnvironment.memoryLimit / 4)
-  /// The most values in memory. The default is nil, no limit.
+  /// The most values in memory. The default is nil: one for each 512 bytes of ``memoryCostLimit``,
+  /// and at least 4,096, because a value's key and place take some 400 bytes that no cost counts.
   public var memoryCountLimit: Int?
   /// The most bytes of one value in memory, counted as they are encoded. The default is
   /// `.automatic`.
@@ -240,7 +242,8 @@ extension CacheConfiguration {
   /// Returns the settings of the memory tier.
   func memory<Value>() -> MemoryCache<CacheKey, Value>.Configuration {
     var configuration = MemoryCache<CacheKey, Value>.Configuration(
-      costLimit: memoryCostLimit, countLimit: memoryCountLimit)
+      costLimit: memoryCostLimit,
+      countLimit: memoryCountLimit ?? memoryCostLimit.map { max(4_096, $0 / 512) })
     configuration.expiration = memoryExpiration
     // The disk decides how far a use extends the expiry. No hit in memory must outlive the file's.
     configuration.extending = .off

@@ -47,6 +47,7 @@ extension LRU {
   }
 
   /// Begins a sweep in slices. Returns `false` if it would find nothing.
+  @usableFromInline
   mutating func beginSweep(at now: PackedTime) -> Bool {
     guard settings.keepsTimes, earliestExpiry.hasCome(at: now) || settings.ageLimit != nil else {
       return false
@@ -61,6 +62,7 @@ extension LRU {
   /// `earliestExpiry` keeps its value, which is still a lower bound of all expiries.
   ///
   /// - Returns: Whether slots are left.
+  @usableFromInline
   mutating func sweepSlice(at now: PackedTime, into removals: inout Removals<Key, Value>) -> Bool {
     // The sweep is over, because all entries were removed or looked through meanwhile.
     guard sweepSlot > 0 else { return false }

@@ -84,11 +84,11 @@ extension LRU {
     // Wrapping subtraction is safe: a cost above the limit was rejected before.
     guard slab.totalCost > settings.costLimit &- cost || slab.count > settings.countLimit &- count
     else { return }
-    // A sweep looks at every entry. One sweep per eighth as many stores as there are entries keeps
-    // the cost of a store constant. Between two sweeps the least recently used entry goes even if
-    // another one has expired.
-    if settings.keepsTimes, storesSinceSweep >= slab.count / 8 {
-      removeExpired(besides: kept, at: now, into: &removals)
+    // A sweep looks at every entry, at a slice of them in a store. One per eighth as many stores as
+    // there are entries keeps the cost of a store constant. Where it has not come yet, the least
+    // recently used entry goes even if another one has expired.
+    if sweepSlot > 0 || storesSinceSweep >= slab.count / 8 && beginSweep(at: now) {
+      _ = sweepSlice(at: now, into: &removals)
     }
     // One limit's target, and no target for the other.
     if slab.totalCost > settings.costLimit &- cost {
@@ -110,31 +110,6 @@ extension LRU {
       let victim = slab.leastRecent
       if victim == .none || victim == kept { return }
       remove(victim, isExpired(victim, at: now) ? .expired : .evicted, into: &removals)
-    }
-  }
-
-  /// Removes the entries that are past their expiry or the age limit.
-  ///
-  /// - Complexity: O(*n*), or O(1) when nothing can have expired.
-  @usableFromInline
-  mutating func removeExpired(
-    besides kept: Slot, at now: PackedTime, into removals: inout Removals<Key, Value>
-  ) {
-    guard settings.keepsTimes, earliestExpiry.hasCome(at: now) || settings.ageLimit != nil
-    else { return }
-    storesSinceSweep = 0
-    // A sweep in slices ends, because it would find nothing more.
-    sweepSlot = 0
-    earliestExpiry = .never
-    var slot = slab.leastRecent
-    while slot != .none {
-      let next = slab.previous(before: slot)
-      if slot != kept, isExpired(slot, at: now) {
-        remove(slot, .expired, into: &removals)
-      } else {
-        earliestExpiry = min(earliestExpiry, slab.times[slot.index].expiry)
-      }
-      slot = next
     }
   }
 }

@@ -181,6 +181,28 @@ struct SlabTests {
     while lru.sweepSlice(at: now, into: &removals) {}
     #expect(lru.slab.count == 0)
   }
+
+  @Test func `a store at the limit looks at a slice of what may have expired, and all go`() {
+    var lru = LRU<Int, Int>()
+    lru.settings.set(MemoryLimits(cost: nil, count: 4_000, age: nil, trimTarget: 1))
+    var expiredCount = 0
+    func store(_ key: Int, until expiry: UInt64, at now: UInt64) -> Int {
+      var removals = LarderMemory.Removals<Int, Int>()
+      let deadline = SlotDeadline(expiry: PackedTime(bits: expiry), lifetime: SlotTimes.fixed)
+      _ = lru.store(
+        key, forKey: key, tag: tag(key), cost: 1, deadline: deadline, at: PackedTime(bits: now),
+        into: &removals)
+      removals.forEach { if $0.cause == .expired { expiredCount += 1 } }
+      return removals.count
+    }
+    lru.keepTimes(from: .zero)
+    for key in 0..<4_000 { _ = store(key, until: 5, at: 0) }
+    // The first room is made in a slice, and then a slice in each store as long as none is made.
+    let counts = (4_000..<8_000).map { store($0, until: 50, at: 9) }
+    #expect(counts[0] == LRU<Int, Int>.sliceCount && counts.allSatisfy { $0 <= counts[0] })
+    #expect(expiredCount == 4_000 && lru.slab.count == 4_000)
+    lru.checkInvariants()
+  }
 }
 
 extension Slab {
