@@ -79,8 +79,8 @@ struct Backlog: Sendable {
   private var valueCost = 0
   /// Whether a thread writes or has been asked to.
   var hasWriter = false
-  /// The threads that are writing a value.
-  var writers: [ThreadIdentity] = []
+  /// The threads that are writing a value, or keep the limits after it, and its round.
+  var writers: [(thread: ThreadIdentity, round: UInt64)] = []
   /// Whether no value is accepted any more.
   var isClosed = false
   /// The first failure since the last `flush()` that threw one.
@@ -127,7 +127,7 @@ extension Backlog {
   mutating func reserve(_ count: Int, limit: Int, by thread: ThreadIdentity = .current) -> Bool? {
     let isFirst = line.isEmpty || line.first == thread
     guard isFirst, count <= limit - min(cost, limit) else {
-      if writers.contains(thread) { return false }
+      if writers.contains(where: { $0.thread == thread }) { return false }
       if !line.contains(thread) { line.append(thread) }
       return nil
     }
@@ -249,11 +249,13 @@ extension Backlog {
 
   /// Returns what a thread has to write that waits until every value of the rounds up to one, or
   /// those of one name, are on the disk, lost or dropped; nil inside if nothing is left, and nil
-  /// while other threads write the rest.
+  /// while other threads write the rest. A writer, whose clock asks, waits for no round.
   mutating func step(for name: EntryName? = nil, upTo last: UInt64) -> Write?? {
     guard let name else {
+      if writers.contains(where: { $0.thread == .current }) { return .some(nil) }
       if let write = next(upTo: last) { return write }
-      return turns.values.contains { $0.round <= last } ? .none : .some(nil)
+      let isWriting = turns.values.contains { $0.round <= last }
+      return isWriting || writers.contains { $0.round <= last } ? .none : .some(nil)
     }
     if let turn = turns[name], turn.value != nil { return turn.round <= last ? .none : .some(nil) }
     guard let value = self[name], value.round <= last else { return .some(nil) }

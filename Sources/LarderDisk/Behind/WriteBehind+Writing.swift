@@ -5,8 +5,7 @@ import LarderSystem
 extension WriteBehind {
   /// Accepts a value to be written by another thread, or stores it at once if it cannot wait.
   ///
-  /// From here on reads in this process return it from memory until its file is in place. Waits
-  /// while the table is full.
+  /// From here on reads in this process return it until its file is in place. Waits while full.
   func store(_ content: Span<UInt8>, _ request: StoreRequest) throws(CacheError) -> StoreOutcome {
     if request.isExclusive { return try storeIfAbsent(content, request) }
     let cost = Backlog.cost(of: content.count, request.subject.key, request.extendedData)
@@ -17,14 +16,13 @@ extension WriteBehind {
     }
     if let refusal { return refusal }
     // Before the room is reserved, because a clock of the caller's may store as well.
-    let now = engine.now
+    engine.readOwnClock()
     guard wait(for: { $0.reserve(cost, limit: limit) }) else {
       return try engine.store(content, request)
     }
-    // There may be room for the next thread in the line as well. It has looked before, when this
-    // thread was ahead of it.
+    // There may be room for the next thread in the line too, which looked when this one was first.
     changed.signal()
-    let isAccepted = accept([UInt8](copying: content), request, at: now)
+    let isAccepted = accept([UInt8](copying: content), request)
     // The room was given back, or the value takes less of it than the one that it has replaced.
     changed.signal()
     guard isAccepted else {
@@ -38,10 +36,11 @@ extension WriteBehind {
   /// Adds a value for which room is reserved to the table. Gives the room back and returns false if
   /// the name was changed since the store was decided on, or the last object is being closed, so
   /// that no thread would write the value.
-  private func accept(_ bytes: [UInt8], _ request: StoreRequest, at now: Timestamp) -> Bool {
+  private func accept(_ bytes: [UInt8], _ request: StoreRequest) -> Bool {
     let subject = request.subject
     engine.acquire(subject.name, readsClock: false)
     defer { engine.release(subject.name) }
+    let now = engine.heldNow
     // Only for a load: its source was read before now, so a removal of everything that begins after
     // this line must discard the value.
     let earlierCount = request.isLoad ? engine.clearCount : nil
@@ -88,13 +87,13 @@ extension WriteBehind {
 
   /// Writes a value whose turn has come, unless its name is dropped meanwhile.
   ///
-  /// A failure removes the older value, as with any store, and is thrown by the next `flush()` or
-  /// `close()`.
+  /// A failure removes the older value, as with any store. The next `flush()` or `close()` throws.
   private func writeOut(_ write: Backlog.Write) {
     var seal = write.seal
     let value = withTable { table in
-      table.writers.append(.current)
-      return table[write]
+      let value = table[write]
+      table.writers.append((.current, value?.round ?? 0))
+      return value
     }
     if let value { (seal.lastAccess, seal.expiry) = (value.lastAccess, value.expiry) }
     var request = StoreRequest(
@@ -107,11 +106,14 @@ extension WriteBehind {
     }
     let bytes = write.bytes
     do throws(CacheError) {
-      if case .rejected = try engine.store(bytes.span, request) { endLost(write, nil) }
+      if case .rejected(let reason) = try engine.store(bytes.span, request) {
+        let isLost = reason == .tooLarge
+        endLost(write, isLost ? CacheError(.notCached, operation: "store") : nil)
+      }
     } catch {
       endLost(write, error)
     }
-    withTable { $0.writers.removeAll { $0 == .current } }
+    withTable { $0.writers.removeAll { $0.thread == .current } }
     // A newer value of the name may have been passed over while this one was being written.
     startWriterIfNeeded()
     changed.signal()
@@ -140,14 +142,16 @@ extension WriteBehind {
     if let lag { engine.planDrain(within: .nanoseconds(lag)) }
   }
 
-  /// Ends the turn of a value that could not be written or turned out to be too large.
+  /// Ends the turn of a value that could not be written or turned out to be too large. The next
+  /// `flush()` throws the first error, or the first after which an older value remains.
   private func endLost(_ write: Backlog.Write, _ error: CacheError?) {
     engine.changing(write.subject.name) { _ in
       let isLost = withTable { table in
         // If a newer value waits, readers miss nothing.
         let (value, name) = (table.finishTurn(of: write, isWritten: false), write.subject.name)
         guard let value, value.isSubstitute || table[name] == nil else { return false }
-        if let error, table.failure == nil { table.failure = error }
+        let isWorse = error?.oldValueRemains == true && table.failure?.oldValueRemains == false
+        if table.failure == nil || isWorse { table.failure = error }
         return table[name] == nil
       }
       guard isLost else { return }
@@ -158,8 +162,8 @@ extension WriteBehind {
   }
 
   /// Writes everything that was accepted before the call, or the values of one name, and waits for
-  /// other threads that are writing parts of it. Later rounds are left to the writer, because a
-  /// thread that keeps storing would hold up this one for ever.
+  /// other threads that write parts of it and keep the limits. Later rounds are left to the writer,
+  /// because a thread that keeps storing would hold up this one for ever.
   func writeAll(of name: EntryName? = nil) {
     guard mayHoldValues else { return }
     let last = withTable(\.latestRound)

@@ -45,7 +45,7 @@ final class WriteBehind: Sendable {
     let (result, _) = table.withLock { table in
       defer {
         // Stored under the lock, so that an earlier value cannot overwrite a later one.
-        let holds = !table.isEmpty || !table.hidden.isEmpty
+        let holds = !table.isEmpty || !table.hidden.isEmpty || !table.writers.isEmpty
         if holdsValues.load(ordering: .relaxed) != holds {
           holdsValues.store(holds, ordering: .releasing)
         }
@@ -107,8 +107,7 @@ extension WriteBehind {
       generation: context.generation)
   }
 
-  /// - Returns: The value as it was before this use, and the expiry with the extension by it; nil
-  ///   for a miss.
+  /// - Returns: The value before this use, and the expiry with the extension by it; nil for a miss.
   private func use(
     _ subject: Subject, _ context: ReadContext, _ isHidden: inout Bool, in table: inout Backlog
   ) -> (value: Backlog.Value, expiry: Timestamp?)? {

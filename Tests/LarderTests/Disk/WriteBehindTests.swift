@@ -223,6 +223,21 @@ extension `Writing behind` {
     try cache.close()
   }
 
+  @Test func `of several lost values the flush tells of one whose older value remains`() throws {
+    let scene = try DiskScene()
+    let cache = try open(scene)
+    try cache.store([1], forKey: "old")
+    try cache.flush()
+    scene.faults.plan(.errno(.permissionDenied), for: .futimens, onwards: true)
+    scene.faults.plan(.errno(.permissionDenied), for: .unlinkat, onwards: true)
+    #expect(try cache.store([2], forKey: "new") == .pending)
+    #expect(try cache.store([2], forKey: "old") == .pending)
+    #expect { try cache.flush() } throws: { ($0 as? CacheError)?.oldValueRemains == true }
+    #expect(try cache.value(forKey: "old") == [1])
+    scene.faults.reset()
+    try cache.close()
+  }
+
   @Test func `a write that fails late leaves what was stored since`() throws {
     let scene = try DiskScene()
     let cache = try open(scene, limit: Backlog.recordByteCount + 8)

@@ -177,6 +177,29 @@ struct `The backlog` {
     expectNext([3], in: &backlog)
   }
 
+  @Test func `a writer is waited for until it has done what follows its value, not by itself`() {
+    var backlog = Backlog()
+    add(1, "a", to: &backlog)
+    let latest = backlog.latestRound
+    guard let write = backlog.next() else {
+      Issue.record("a value is to be written")
+      return
+    }
+    let round = backlog[write]?.round ?? 0
+    backlog.writers = [(ThreadIdentity(number: 1), round)]
+    backlog.finishTurn(of: write, isWritten: true)
+    #expect(backlog.step(upTo: latest) == nil)
+    guard case .some(nil) = backlog.step(upTo: latest - 1) else {
+      Issue.record("a later round is not waited for")
+      return
+    }
+    backlog.writers = [(.current, round)]
+    guard case .some(nil) = backlog.step(upTo: latest) else {
+      Issue.record("a thread waits for itself")
+      return
+    }
+  }
+
   // Found by a crash state: a flush that returned here left the file older than both values.
   @Test(arguments: [false, true])
   func `a value stands for those whose place it took while they waited`(isDue: Bool) {

@@ -141,10 +141,11 @@ extension `A value that waits over a file` {
     throws
   {
     let cache = try open()
-    let second = Shared<RemovalProgress?>(nil)
+    let (second, begun) = (Shared<RemovalProgress?>(nil), Counter())
     // Between the beginning of the first walk and its attempt to remove the file.
     let begin: @Sendable () -> Void = {
-      guard second.value == nil, cache.engine.withState({ $0.clearing.isRunning }) else { return }
+      guard begun.value == 0, cache.engine.withState({ $0.clearing.isRunning }) else { return }
+      begun.add()
       do {
         second.value = try cache.removeAllInBackground()
       } catch {
