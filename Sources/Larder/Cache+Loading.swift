@@ -230,9 +230,10 @@ extension Cache {
     }
   }
 
-  /// Keeps the error of a load, if the options say so and the source has failed.
+  /// Keeps the error of a load, if the options of a caller say so and the source has failed.
   private func keepFailure(_ error: any Error, of request: LoadRequest, _ flight: FlightID) {
-    let (now, lifetime) = (disk.engine.now, request.options.failureLifetime)
+    let (now, options) = (disk.engine.now, [request.options] + flights.options(of: flight))
+    let lifetime = options.map(\.failureLifetime).max() ?? .zero
     guard lifetime > .zero, Self.isOfSource(error) else { return }
     flights.keepFailure(error, for: request.key, of: flight, from: now, until: now.adding(lifetime))
   }

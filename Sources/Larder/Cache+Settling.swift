@@ -115,9 +115,13 @@ extension Cache {
       if !isReadOnly { try discard(request.key, flight) }
       throw error
     }
-    let expiry = (expiration ?? disk.configuration.expiration).expiry(at: disk.engine.now)
+    let now = disk.engine.now
+    let expiry = (expiration ?? disk.configuration.expiration).expiry(at: now)
     let keep = {
-      self.keep(value, subject, byteCount: byteCount, until: expiry, isAlone: true) {
+      // No event of a store by another process may come.
+      let isDeaf = self.disk.followsNeighbours && !self.disk.engine.hasEvents
+      let end = isDeaf ? now.adding(self.disk.configuration.recencyGranularity) : .never
+      self.keep(value, subject, byteCount: byteCount, until: min(expiry, end), isAlone: true) {
         self.flights.isWanted(flight) && !self.disk.engine.hasLateChanges(of: subject.name)
       }
     }

@@ -208,6 +208,11 @@ package final class FlightControl<Value: Sendable>: Sendable {
     withExtendedLifetime(old) {}
   }
 
+  /// The options of the callers that wait for a load.
+  func options(of flight: FlightID) -> [LoadOptions] {
+    state.withLock { $0.table.options(of: flight) }
+  }
+
   /// The number of waiting callers.
   var waiterCount: Int { state.withLock { $0.table.waiterCount } }
 
@@ -229,7 +234,9 @@ package final class FlightControl<Value: Sendable>: Sendable {
   func isWanted(_ flight: FlightID) -> Bool { state.withLock { $0.table.isWanted(flight) } }
 
   /// Whether all callers that wait for a load share it with other processes.
-  func isShared(_ flight: FlightID) -> Bool { state.withLock { $0.table.isShared(flight) } }
+  func isShared(_ flight: FlightID) -> Bool {
+    !options(of: flight).contains { $0.singleFlight == .process }
+  }
 }
 
 /// A way to take a task out of the load that started it.

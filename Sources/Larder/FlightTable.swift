@@ -161,9 +161,9 @@ struct FlightTable<Waiter: Sendable>: Sendable {
   /// Records that a load has found a value, and does not run its closure.
   mutating func find(_ flight: FlightID) { flights[flight]?.hasFound = true }
 
-  /// Whether all callers that wait for a load share it with other processes.
-  func isShared(_ flight: FlightID) -> Bool {
-    flights[flight]?.waiters.values.contains { $0.options.singleFlight == .process } != true
+  /// The options of the callers that wait for a load.
+  func options(of flight: FlightID) -> [LoadOptions] {
+    flights[flight]?.waiters.values.map(\.options) ?? []
   }
 
   /// Records that a key's value was stored or removed: the running load does not store over it.

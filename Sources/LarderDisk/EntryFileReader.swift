@@ -62,7 +62,8 @@ public final class EntryFileReader: Sendable {
 
   private func read(from offset: Int?, upTo count: Int) async throws(CacheError) -> [UInt8] {
     precondition(count > 0, "the most bytes to read must be positive")
-    return try await executor.run("read", reads: true) { () throws(CacheError) in
+    // One that moves on is waited for also in a cancelled task.
+    return try await executor.run("read", reads: offset != nil) { () throws(CacheError) in
       try self.open.file.withLock { (file) throws(CacheError) in
         let start = offset ?? self.readCount.load(ordering: .relaxed)
         let rest = Swift.max(0, self.byteCount - start)

@@ -254,6 +254,7 @@ extension DiskCache {
       guard isRefused, mayWait(), .now < start.advanced(by: longest),
         engine.turns.withLock({ $0.mayWait(for: byte, !engine.hasEvents, .now, atMost: longest) })
       else {
+        defer { if isRefused { engine.forgetBound(byte) } }
         return try await LoadTurn.hold(turn, in: engine) {
           if let found = try await look() { return found }
           if turn == nil { count(true) }
@@ -294,6 +295,14 @@ extension DiskEngine {
     let tag = try LockableTag(in: handle)
     _ = turns.withLock { exchange(&$0.tag, with: tag) }
     return tag
+  }
+
+  /// Lets loads wait again if the turn that was waited for too long is over.
+  fileprivate func forgetBound(_ byte: UInt64) {
+    guard !isOnNetwork, let tag = turns.withLock({ $0.taken.contains(byte) ? nil : $0.tag }),
+      case .some(nil) = upkeep(try tag.file.lock(in: byte..<byte + 1))
+    else { return }
+    turns.withLock { $0.bounds[byte] = nil }
   }
 
   /// Waits for another load's turn. Returns whether there may be a value.

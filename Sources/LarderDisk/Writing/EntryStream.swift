@@ -57,9 +57,11 @@ public struct EntryStream: ~Copyable, Sendable {
     }
   }
 
-  /// Copies the content of a file as the whole value.
-  mutating func copyContent(of source: borrowing FileDescriptor) throws(CacheError) {
-    let status = try attempt("store", at: engine.location.path, source.status())
+  /// Copies the content of the file at a path as the whole value.
+  mutating func copyContent(
+    of source: borrowing FileDescriptor, at path: String
+  ) throws(CacheError) {
+    let status = try attempt("store", at: path, source.status())
     let length = Int(clamping: status.byteCount)
     isTooLarge = length > limit
     if isTooLarge { return }
@@ -81,6 +83,8 @@ public final class EntryFileWriter: Sendable {
   /// The request, to which the closure may say more of the value while it writes.
   private let description: Mutex<StoreRequest>
   private let executor: IOExecutor
+  /// Whether bytes were left out because the task was cancelled.
+  let isCut = Atomic<Bool>(false)
 
   init(_ stream: consuming EntryStream, of request: StoreRequest, _ executor: IOExecutor) {
     self.stream = Mutex(stream)
@@ -98,10 +102,15 @@ public final class EntryFileWriter: Sendable {
   ///   closure has ended.
   /// - Complexity: O(bytes).
   public func write(_ bytes: [UInt8]) async throws(CacheError) {
-    try await executor.run("store") { () throws(CacheError) in
-      try self.stream.withLock { (stream) throws(CacheError) in
-        guard try stream?.write(bytes.span) != nil else { throw Self.ended }
+    do throws(CacheError) {
+      try await executor.run("store") { () throws(CacheError) in
+        try self.stream.withLock { (stream) throws(CacheError) in
+          guard try stream?.write(bytes.span) != nil else { throw Self.ended }
+        }
       }
+    } catch {
+      if error.code == .cancelled { isCut.store(true, ordering: .relaxed) }
+      throw error
     }
   }
 

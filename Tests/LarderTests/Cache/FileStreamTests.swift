@@ -156,6 +156,20 @@ extension `A value in pieces` {
     #expect(try scene.names == [])
   }
 
+  @Test func `whose closure swallows a cancelled write is not stored`() async throws {
+    let (cache, failures) = (cache, Counter())
+    let task = Task {
+      try await cache.store(forKey: "k") { writer in
+        try await writer.write([1])
+        unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+        do { try await writer.write([2]) } catch { failures.add() }
+      }
+    }
+    await #expect { try await task.value } throws: { ($0 as? CacheError)?.code == .cancelled }
+    #expect(failures.value == 1)
+    #expect(try scene.names == [])
+  }
+
   @Test func `that is too large, or has too much beside it, is not stored`() async throws {
     let large = try await cache.store(forKey: "k") { writer in
       for _ in 0..<65 { try await writer.write([UInt8](repeating: 7, count: 1 << 20)) }

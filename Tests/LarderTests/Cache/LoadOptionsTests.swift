@@ -217,6 +217,33 @@ extension `Loading with options` {
     #expect(cache.statistics.loads.servedFailures == 2)
   }
 
+  @Test func `a failure is kept for as long as any caller says that waits for the load`()
+    async throws
+  {
+    let (cache, loads) = (cache, Counter())
+    let (started, isStarted) = AsyncStream<Void>.makeStream()
+    let (ended, end) = AsyncStream<Void>.makeStream()
+    @Sendable func load(_ options: LoadOptions) async throws -> String {
+      try await cache.value(forKey: "key", options: options) {
+        loads.add()
+        isStarted.yield()
+        for await _ in ended { break }
+        throw Failure(number: 1)
+      }
+    }
+    let options = LoadOptions.keepingFailures(for: .seconds(5))
+    let first = Task { try await load([]) }
+    for await _ in started { break }
+    let second = Task { try await load(options) }
+    try await eventually("two to wait") { () async in cache.flights.waiterCount == 2 }
+    end.yield()
+    for task in [first, second] {
+      await #expect(throws: Failure(number: 1)) { try await task.value }
+    }
+    await #expect(throws: Failure(number: 1)) { try await load(options) }
+    #expect(loads.value == 1)
+  }
+
   @Test func `a failure is kept no longer where the clock is set back`() async throws {
     let options = LoadOptions.keepingFailures(for: .seconds(5))
     let loads = Counter()

@@ -528,6 +528,26 @@ extension `Loads that processes share` {
     try await b.close()
   }
 
+  @Test func `loads wait again when the one is over that was waited for too long`() async throws {
+    let (a, source) = (try open(), Source("first"))
+    let b = try open { $0.disk.longestTurn = .milliseconds(50) }
+    let byte = LoadTurn.byte(of: b.disk.subject("k").name)
+    let first = try await start(a, source)
+    #expect(try await b.value(forKey: "k", options: .diskOnly) { "second" } == "second")
+    #expect(b.disk.engine.turns.withLock { $0.bounds[byte] } != nil)
+    // Refused once more, by a load that ends before this one does.
+    try await b.remove(forKey: "k")
+    let second = try await b.value(forKey: "k") {
+      source.open()
+      _ = try await first.value
+      return "third"
+    }
+    #expect(second == "third" && b.disk.engine.turns.withLock { $0.bounds[byte] } == nil)
+    #expect(b.statistics.loads.unshared == 2)
+    try await a.close()
+    try await b.close()
+  }
+
   @Test func `a wait ends at its bound, also if nothing wakes it until long after`() async throws {
     let (a, source) = (try open(), Source("first"))
     // One that has passed at each wake.
