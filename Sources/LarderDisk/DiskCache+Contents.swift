@@ -2,8 +2,7 @@ public import LarderBasics
 import LarderSystem
 
 extension DiskCache {
-  /// Returns the bytes of all values together. Waits for the first scan. Counts expired entries
-  /// that have not been swept.
+  /// Returns the bytes of all values, also of expired ones until a sweep. Waits for the first scan.
   ///
   /// - Parameter measure: The lengths of the values, or the blocks that the file system set aside
   ///   for them: those count attributes outside of the inode as well, as `du` does.

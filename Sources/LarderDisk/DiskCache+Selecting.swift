@@ -103,7 +103,7 @@ extension DiskCache {
   private func removeEntries(
     evenIfUsed: Bool = false, where isChosen: (EntryLook) -> Bool
   ) throws(CacheError) -> BulkRemoval {
-    try engine.revalidate(isUrgent: false, mayMake: true, "removeAll")
+    try engine.revalidate(isUrgent: true, mayMake: true, "removeAll")
     behind?.writeAll()
     // A use that is stamped later would look like one that came after the closure was called.
     engine.drainStamps()

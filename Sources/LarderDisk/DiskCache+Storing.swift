@@ -90,7 +90,7 @@ extension DiskCache {
     expiration: Expiration? = nil, extendedData: [UInt8] = []
   ) throws(CacheError) -> StoreOutcome {
     try store(forKey: key, expiration: expiration, extendedData: extendedData) { stream in
-      try stream.copyContent(of: try source(path))
+      try stream.copyContent(of: try source(path), at: path)
     }
   }
 

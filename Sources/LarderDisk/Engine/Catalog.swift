@@ -24,8 +24,7 @@ struct Catalog: Sendable {
     return index.upsert(entry, order: order)
   }
 
-  /// Takes over the file of a neighbour's change. The next use here counts as later, even if the
-  /// clock stands still.
+  /// Takes over the file of a neighbour's change. The next use here counts as later in any case.
   mutating func learn(_ entry: IndexedEntry) {
     index.upsert(entry, order: .byLastAccess)
     larger.forget(entry.name.shortHash)
@@ -41,14 +40,17 @@ struct Catalog: Sendable {
 
   /// Notes that this process has stamped a name's file, if it is still the file that is known.
   ///
-  /// The file is no longer verified, even if nothing seems to have changed: it may have been edited
-  /// between the look at it and the stamp, which moved the change time again.
+  /// The file may have been edited between the look at it and the stamp, which moved the change
+  /// time. So it stays verified only if the stamp left the modification, which an edit moves.
   ///
-  /// - Parameter isOwn: Whether the file has the expiry that this process gave or left it.
+  /// - Parameters:
+  ///   - isOwn: Whether the file has the expiry that this process gave or left it.
+  ///   - isForAccess: Whether the stamp was for the last access alone.
   /// - Returns: Whether the file had changed since the index learned of it.
   @discardableResult
   mutating func restamp(
-    _ name: EntryName, from status: FileStatus, to fresh: FileStatus, isOwn: Bool = true
+    _ name: EntryName, from status: FileStatus, to fresh: FileStatus, isOwn: Bool = true,
+    isForAccess: Bool = false
   ) -> Bool {
     // A different inode: the file was replaced, and the stamp was for the one before.
     guard let known = index.entry(named: name), known.inode == fresh.inodeMark else { return false }
@@ -56,6 +58,8 @@ struct Catalog: Sendable {
     // A read may have met the stamped file already, and counted a use.
     let used = max(known.lastAccess, fresh.lastAccess)
     var entry = IndexedEntry(name: name, status: fresh, lastAccess: used)
+    let isUnedited = fresh.modification == status.modification && !isChanged
+    if isForAccess && isUnedited { entry.check = known.check }
     // A use that waits is one of this state of the file as well.
     if isOwn, var use = uses[name], use.expirySeen == status.modification {
       use.expirySeen = fresh.modification
@@ -245,8 +249,7 @@ struct UseLog: Sendable {
 
   /// Ends a drain.
   ///
-  /// - Returns: The memory of many uses that are written, which the caller releases outside of the
-  ///   engine's lock.
+  /// - Returns: The memory of many written uses, to be released outside of the engine's lock.
   mutating func endDrain() -> NameMap<PendingStamp>? {
     drainCount -= 1
     return pending.takeExcess()
@@ -260,6 +263,8 @@ package struct Recency: Sendable {
   private let nanoseconds: Int64
   /// Whether the cache only reads, so that no use is stamped.
   private let isReadOnly: Bool
+  /// The user, whose files alone can be stamped unless it is root. See: man 2 utimensat, EPERM.
+  private let user = ProcessIdentity.user
 
   /// Converts the granularity once, so that no read calculates with durations.
   init(granularity: Duration, isReadOnly: Bool = false) {
@@ -278,15 +283,19 @@ package struct Recency: Sendable {
   /// - Parameters:
   ///   - stored: The last access as the file has it.
   ///   - expiry: The expiry as the file has it, and `extended` that to which the use moves it.
+  ///   - owner: The file's owner; nil for this process.
   func dueLag(
     stored: Timestamp, now: Timestamp, lifetime: Lifetime, _ extending: ExpirationExtending,
-    expiry: Timestamp, extended: Timestamp?
+    expiry: Timestamp, extended: Timestamp?, owner: UInt32? = nil
   ) -> Int64? {
-    if isReadOnly { return nil }
+    if isReadOnly || !mayStamp(filesOf: owner ?? user) { return nil }
     let lag = self.lag(for: lifetime, extending)
     let isDue = lag == 0 || now.nanoseconds(since: stored) > lag
     return isDue || extended?.nanoseconds(since: expiry) ?? 0 > lag ? lag : nil
   }
+
+  /// Whether the process may set the times of files of an owner.
+  func mayStamp(filesOf owner: UInt32) -> Bool { owner == user || user == 0 }
 
   /// Returns the lag allowed for an entry, in nanoseconds: the granularity, or 1/16 of its lifetime
   /// if that is shorter and a use extends the expiry.

@@ -7,8 +7,7 @@ extension DiskEngine {
     if let errno = try location.lock() { noteUpkeepFailure(errno) }
   }
 
-  /// Revalidates the directory as the location does; returns whether another one is held now, for
-  /// which all starts anew.
+  /// Revalidates the directory; returns whether another one is held now, for which all starts anew.
   @discardableResult
   func revalidate(isUrgent: Bool, mayMake: Bool, _ operation: String) throws(CacheError) -> Bool {
     let isReplaced = try location.revalidate(isUrgent: isUrgent, mayMake: mayMake, operation)
@@ -48,9 +47,8 @@ extension DiskEngine {
     return followReplacement(isUrgent: true, mayMake: true)
   }
 
-  /// Revalidates the directory, by default for an operation that only reads. Counts a failure
-  /// instead of throwing it: an unsafe directory as EPERM, and one that another process holds as
-  /// EWOULDBLOCK.
+  /// Revalidates the directory, by default for an operation that only reads. Counts a failure: an
+  /// unsafe directory as EPERM, and one that another process holds as EWOULDBLOCK.
   @discardableResult
   package func followReplacement(isUrgent: Bool = false, mayMake: Bool = false) -> Bool {
     do throws(CacheError) {

@@ -72,9 +72,8 @@ package final class DiskEngine: Sendable {
     return now
   }
 
-  /// The time for a thread that may hold a name. A clock of the caller's is not read then, because
-  /// it may use the cache; its last reading counts, which is that of the thread before it took the
-  /// name, or a later one.
+  /// The time for a thread that may hold a name. A clock of the caller's, which may use the cache,
+  /// is not read then: its last reading counts, that before the name was taken or a later one.
   package var heldNow: Timestamp {
     hasOwnClock ? lastReading.withLock { $0 } : configuration.clock.now()
   }
@@ -86,8 +85,7 @@ package final class DiskEngine: Sendable {
   package var isReadOnly: Bool { configuration.mode.isReadOnly }
   package var isForked: Bool { forkCount != ProcessIdentity.forkCount }
 
-  /// A copy of the index. Its chunks are shared until they are written to, so only those that the
-  /// caller changes are copied.
+  /// A copy of the index. Its chunks are shared until one of the two writes to them.
   package var entryIndex: EntryIndex { withState { $0.catalog.index } }
 
   /// Runs a change of one name, while no other thread of this process changes that name.

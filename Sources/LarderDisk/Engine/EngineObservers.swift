@@ -116,8 +116,7 @@ package final class EngineObservers: Sendable {
     tell(.filesChanged([name]))
   }
 
-  /// Tells the caches that values whose keys are not known are removed, so that running loads of
-  /// them are not stored.
+  /// Tells the caches that values of unknown keys are removed, of which no running load is stored.
   ///
   /// - Returns: The keys of these loads.
   @discardableResult

@@ -33,8 +33,7 @@ struct EngineState: Sendable {
   var serverClock = ServerClock()
   var replacements = ReplacementLog()
   var phase = Phase.open
-  /// The number of changes by other processes that the index knows and that the memory tiers have
-  /// not been told of.
+  /// The changes by other processes that the index knows and the memory tiers were not told of.
   var untoldCount = 0
 
   /// Whether the index knows every entry. It stays true during a later scan.

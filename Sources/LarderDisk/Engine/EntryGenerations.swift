@@ -67,8 +67,7 @@ package final class EntryGenerations: Sendable {
     }
   }
 
-  /// Returns the state before a read; nil while a change of the name, or of another with the same
-  /// counter, is going on.
+  /// Returns the state before a read; nil during a change of a name with the same counter.
   func snapshot(of name: EntryName) -> Snapshot? {
     let value = counters[index(of: name)].load(ordering: .acquiring)
     return value & (Self.begun - 1) == 0 ? Snapshot(name: name, value: value) : nil
@@ -79,8 +78,7 @@ package final class EntryGenerations: Sendable {
     counters[counters.count - 1].load(ordering: .acquiring) & (Self.begun - 1) != 0
   }
 
-  /// Whether no change of the name has begun since the snapshot. False for nil, which shows that
-  /// one was going on.
+  /// Whether no change of the name has begun since the snapshot. False for nil: one was going on.
   package func isCurrent(_ snapshot: Snapshot?) -> Bool {
     guard let snapshot else { return false }
     return counters[index(of: snapshot.name)].load(ordering: .acquiring) == snapshot.value

@@ -12,8 +12,7 @@ struct NameLocks: Sendable {
   /// The held names that have events which their holders must follow.
   private var marked: Set<EntryName> = []
 
-  /// The numbers of clearings and of directory replacements. If one differs later, the facts read
-  /// before are void.
+  /// The numbers of clearings and of directory replacements. Facts read before one are void.
   struct Epoch: Sendable, Equatable {
     var clearCount: Int
     let replacementCount: Int

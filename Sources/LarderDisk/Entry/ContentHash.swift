@@ -25,8 +25,7 @@ extension XXH64 {
       let count = try file.read(into: &piece)
       if count == 0 { return }
       update(piece.span.extracting(..<count))
-      // Large enough that the cost of the calls is negligible, small enough to stay in a
-      // second-level cache.
+      // Large enough that calls cost next to nothing, small enough for a second-level cache.
       if piece.count == 16 << 10, count == piece.count {
         piece = [UInt8](repeating: 0, count: 256 << 10)
       }
@@ -76,8 +75,7 @@ extension EntryReader {
   ///   takes years.
   package static func hash(of file: borrowing FileDescriptor) throws(Errno) -> ContentHash {
     let status = try file.status()
-    // A compressing file system keeps a value in no less than a thirtieth of its length, unless the
-    // value is all zeros.
+    // A file system compresses a value to no less than a thirtieth, unless it is all zeros.
     let isSparse = status.byteCount / 64 > status.allocatedByteCount
     if isSparse, !SystemEnvironment.mayHold(status.byteCount) { throw .noMemory }
     return try ContentHash(ofRest: file)

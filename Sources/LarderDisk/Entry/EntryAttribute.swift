@@ -65,8 +65,7 @@ package struct EntryAttribute: Sendable, Equatable {
     return fitted
   }
 
-  /// Returns the attribute of a key as it is stored. Has at most `inodeByteCount` bytes if the key
-  /// is not recorded.
+  /// Returns the attribute as it is stored: at most `inodeByteCount` bytes without the key.
   ///
   /// - Complexity: O(bytes of the key), with one allocation.
   package static func bytes(
@@ -226,8 +225,7 @@ package enum KeyProof: Sendable, Equatable {
     bytes.append(copying: hint)
   }
 
-  /// Returns the offset of the longest end of a key that fits into a number of bytes and begins
-  /// with a whole character.
+  /// Returns where the longest end of a key begins that fits and begins with a whole character.
   static func startOfHint(in key: Span<UInt8>, upTo count: Int) -> Int {
     if key.count <= count { return 0 }
     var start = key.count - max(0, count)

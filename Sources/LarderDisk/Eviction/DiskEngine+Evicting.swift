@@ -31,16 +31,15 @@ extension DiskEngine {
   /// the total is then at most the limit, beside what is being stored and what cannot be removed;
   /// another thread goes on to the target.
   func keepLimits(after name: EntryName) {
+    rescanIfDue()
     guard configuration.hasLimit else { return }
     startScanIfNeeded()
-    rescanIfDue()
     waitForClearing { [configuration] in $0.hasRoom(for: 0, configuration) }
     guard checkLimits(sparing: name) else { return }
     evict(EvictionRun(.limits(sparing: name, at: now, configuration)))
   }
 
-  /// Begins a purge if a limit is exceeded. Returns whether it is a size or count limit, which no
-  /// store leaves to others.
+  /// Begins a purge over a limit. Returns whether it is of size or count, which each store keeps.
   @discardableResult
   func checkLimits(sparing name: EntryName? = nil) -> Bool {
     guard configuration.hasLimit, !isReadOnly else { return false }
@@ -56,8 +55,7 @@ extension DiskEngine {
     return result
   }
 
-  /// Waits while a removal of everything goes on, until it has removed enough files, in place of an
-  /// eviction of newer values.
+  /// Waits until a removal of everything has removed enough, in place of evicting newer values.
   ///
   /// - Returns: Whether one was going on.
   @discardableResult
@@ -150,16 +148,14 @@ extension DiskEngine {
     let (entry, start) = (victim.entry, MonotonicTime.now)
     // Chosen while the engine was open.
     let held = HeldName(name: entry.name, epoch: epoch, phase: .open)
-    // Before the file is removed. A neighbour that removes the key later meets no file, so that no
-    // event would tell memory.
+    // Before: a neighbour that removes the key later meets no file, and no event would tell memory.
     if tells || followsNeighbours { tell(.filesChanged([entry.name])) }
     let judged = HeldName.Judged.exactly(
-      inode: entry.inode, changeTime: entry.changeTime, unusedSince: entry.lastAccess)
+      inode: entry.inode, changeTime: entry.changeTime, used: (entry.lastAccess, heldNow))
     let outcome = unlink(held, judged, in: location.handle)
     switch outcome {
     case .removed: removals.tell(entry.name, victim.cause)
-    // What another process did leaves memory here, because the index changes next and the event
-    // will then compare equal.
+    // What another process did leaves memory here: the index changes next, and the event is known.
     case .changed: tell(.filesChanged([entry.name]))
     case .failed: break
     }
@@ -296,7 +292,7 @@ extension DiskEngine {
   func trim(_ operation: String, _ plan: (Timestamp) -> TrimPlan) throws(CacheError) -> BulkRemoval
   {
     try checkWritable(operation)
-    try revalidate(isUrgent: false, mayMake: true, operation)
+    try revalidate(isUrgent: true, mayMake: true, operation)
     // The sweep at a scan's end must not take the entries that a trim has to remove and report.
     withState { $0.evictions.waitingTrimCount += 1 }
     defer {

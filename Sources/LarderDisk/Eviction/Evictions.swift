@@ -60,8 +60,7 @@ struct Purge: Sendable {
   var isForSize = false
   /// Whether the count limit was passed.
   var isForCount = false
-  /// The bytes that the file system lacked for the limit on free space; 0 as soon as enough are
-  /// free, by whatever program.
+  /// The bytes that the file system lacked for the limit on free space; 0 once enough are free.
   var missing: UInt64 = 0
   /// The bytes that were freed since then, here or by another process.
   var freed: UInt64 = 0
@@ -151,8 +150,7 @@ struct EvictionRun: Sendable {
     changed.append(victim.entry.name)
   }
 
-  /// Whether so many files in a row were gone that events or scans must have missed their removal.
-  /// Counts anew from then on.
+  /// Whether so many files in a row were gone that their removal was missed. Then counts anew.
   mutating func takeMissing() -> Bool {
     guard goneInRow >= 64 else { return false }
     goneInRow = 0

@@ -32,8 +32,7 @@ package struct ChunkedArray<Element: Sendable>: Sendable {
 
   /// Adds an element at the end.
   ///
-  /// The first chunk grows as arrays do, so that a small index stays small. Every other one has its
-  /// full size from the start.
+  /// The first chunk grows as arrays do, for small indices. Every other one has its full size.
   mutating func append(_ element: Element) {
     let index = count >> Self.shift
     if index == chunks.count {

@@ -119,8 +119,7 @@ extension EntryIndex {
     return take(first.slot)
   }
 
-  /// Takes out the first entry among those that may go and for whose last access a condition holds;
-  /// nil if there is none.
+  /// Takes out the first entry that may go and for whose last access a condition holds, if any.
   ///
   /// The first is that of the highest priority; of the same, the least recently used one; of the
   /// same last access, the first by name. In each class of value entries go by last access, and

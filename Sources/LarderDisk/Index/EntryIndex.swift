@@ -202,8 +202,7 @@ package struct IndexTotals: Sendable, Hashable {
     totals.allocatedBytes += other.allocatedBytes
   }
 
-  /// Subtracts down to zero at most, because what a removal of everything finds may not have been
-  /// added with these sizes.
+  /// Subtracts down to zero: a removal of everything may find files that had other sizes.
   static func -= (totals: inout IndexTotals, other: IndexTotals) {
     totals.count -= min(other.count, totals.count)
     totals.bytes -= min(other.bytes, totals.bytes)

@@ -43,8 +43,7 @@ struct SlotHeap: Sendable {
     if position < nodes.count { sift(last, from: position, in: &table) }
   }
 
-  /// Moves the hole at a position up or down until the node fits, and fills it. Each node on the
-  /// way is written once.
+  /// Moves the hole at a position until the node fits, and fills it. Writes each node once.
   mutating func sift(_ node: StampedSlot, from start: Int, in table: inout EntryTable) {
     var position = start
     while position > 0, case let parent = nodes[(position - 1) / 4], table.precedes(node, parent) {

@@ -22,8 +22,7 @@ package struct EntryLook: Sendable {
 }
 
 extension EntryReader {
-  /// Looks at the file of a name that was opened, expired or not. Returns nil if there is no file
-  /// that can be an entry.
+  /// Looks at the file of a name, expired or not. Returns nil if no file can be an entry.
   ///
   /// - Parameter isChecking: Whether the content is read and compared with its hash.
   func look(
@@ -84,8 +83,7 @@ public struct Verification: Sendable, Hashable {
   public internal(set) var unverifiableCount = 0
   /// The file names of damaged entries, sorted: the content, attribute or name does not match.
   public internal(set) var damaged: [String] = []
-  /// The file names of entries that could not be read, sorted. A repair leaves them alone, because
-  /// they may be whole.
+  /// The names of entries that could not be read, sorted. They may be whole: a repair leaves them.
   public internal(set) var unreadable: [String] = []
   /// The file names of entries that another version of the format wrote, sorted.
   public internal(set) var otherVersions: [String] = []

@@ -182,8 +182,7 @@ extension DiskEngine {
     // A read that opened its file before the watch leaves nothing of it in memory or the index.
     _ = generations.changingAll { watching.advance(to: .settled) }
     changed.signal()
-    // A scan that follows events waits for the watch before it reads. One for an earlier opener may
-    // not have.
+    // A scan that follows events reads after the watch. One for an earlier opener may not have.
     if hasScanned { startScan() }
   }
 
@@ -265,9 +264,8 @@ extension DiskEngine {
   package var isAstray: Bool { location.isAstray.load(ordering: .relaxed) }
 
   /// Looks after a watch was made whether the directory is at its path. A move before the watch
-  /// left no event, and a directory that takes the path later brings none. Never finds it back,
-  /// because the event of a later move may have been followed meanwhile. Loads that wait look for
-  /// what was published before.
+  /// left no event, and a directory that takes the path later brings none. Never finds it back: the
+  /// event of a later move may have been followed. Loads look for what was published before.
   func lookForDirectory() {
     if !location.isAtPath { location.isAstray.store(true, ordering: .relaxed) }
     wakeTurns(looks: true)

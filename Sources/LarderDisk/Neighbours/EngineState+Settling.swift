@@ -106,11 +106,6 @@ extension EngineState {
     }
     switch sighting {
     case .known: return finding.hadFile ? .isLearned : .outdatesReaders
-    case .used(let time):
-      let slot = catalog.index.slot(of: name)
-      if let slot { catalog.index.use(slot, at: time, order: .byLastAccess) }
-      catalog.uses.advance(to: time)
-      return []
     case .changed where known == nil && clearing.hidesFiles:
       // The file may be new and stay, or go with all others: a scan after the removal finds out.
       catalog.scans.hasMissedChanges = true
@@ -160,10 +155,9 @@ extension EngineState {
 enum Sighting: Sendable, Equatable {
   /// The file is in the known state, or the name is known to be free.
   case known
-  /// The file is in the known state except for a later last access: another process read it on a
-  /// file system where reads update atime.
-  case used(Timestamp)
-  /// Another file, or another state of the file, which replaces the known entry.
+  /// Another file, or another state of the file, which replaces the known entry. One that differs
+  /// by a later use alone may be another: ext4 gives a free inode to the next file, and two changes
+  /// within a tick of the clock have one change time.
   case changed(IndexedEntry)
   /// The known file is gone.
   case gone
@@ -189,10 +183,11 @@ enum Sighting: Sendable, Equatable {
     // are compared as well. An extension by a use here is in the index before it is on the disk.
     let isPromised = pending?.inode == met.inode && pending?.expirySeen.asExpiry == met.expiry
     let isSame = known.changeTime == met.changeTime && known.byteCount == met.byteCount
-    if isSame && (PackedTime(known.expiry) == PackedTime(met.expiry) || isPromised) {
-      // A last access in the future was set to `now` when the file was first indexed. It is not set
-      // again, because each scan would make the entry the most recent one.
-      self = met.lastAccess > known.lastAccess && !isAhead ? .used(met.lastAccess) : .known
+    // A last access in the future was set to `now` when the file was first indexed. It is not set
+    // again, because each scan would make the entry the most recent one.
+    let isUnused = met.lastAccess <= known.lastAccess || isAhead
+    if isSame, isUnused, PackedTime(known.expiry) == PackedTime(met.expiry) || isPromised {
+      self = .known
       return
     }
     // The same file, stamped or written by a person or another process since.

@@ -90,8 +90,7 @@ package final class Watcher: Sendable {
       let old = state.withLock { exchange(&$0.watch, with: fresh) }
       // It fails if the watch has ended with its directory.
       if let old, old != fresh { do throws(Errno) { try queue.endWatch(old) } catch {} }
-      // Another thread may have followed another replacement meanwhile, and this watch may have
-      // replaced that thread's.
+      // Another thread may have followed a replacement, and this watch may have replaced its own.
     } while handle !== location.handle
   }
 
@@ -223,8 +222,7 @@ package struct EventBatch: Sendable, Equatable {
 
   /// Adds the next event.
   ///
-  /// - Parameter watch: The watch on the directory that is held. Events of an earlier watch concern
-  ///   another directory.
+  /// - Parameter watch: The watch on the held directory. Events of an earlier one are of another.
   mutating func add(_ event: DirectoryEvent, watch: Int32) {
     if event.kind.contains(.overflow) { isIncomplete = true }
     guard event.watch == watch else { return }

@@ -48,9 +48,8 @@ package struct ReadContext: Sendable {
 /// 6. Its content does not match its hash: `.damaged` (`EntryReader.matches`).
 /// 7. The value is served, and the use counted (`countHit`).
 ///
-/// The caller has asked `WriteBehind` for a value that waits to be written, and has noted the
-/// name's generation. A change of the name moves it, and then neither memory nor the index keeps
-/// what this read found.
+/// The caller has asked `WriteBehind` for a value that waits, and noted the name's generation. A
+/// change of the name moves it, and then neither memory nor the index keeps what was found.
 extension DiskEngine {
   /// Opens the file of a key; returns nil for a miss that is counted.
   // Inlined, because handing an opened file on costs a fortieth of a miss.
@@ -118,8 +117,7 @@ extension DiskEngine {
       generation: context.generation)
   }
 
-  /// Returns what is known of a file that was opened, counts a hit on it if it is verified, and
-  /// plans the stamp.
+  /// Returns what is known of an open file, counts a hit if it is verified, and plans the stamp.
   @inline(__always)
   func countIfVerified(
     _ subject: Subject, _ status: FileStatus, _ context: ReadContext, mayCount: Bool
@@ -188,7 +186,7 @@ extension EngineState {
         of: status.modification.asExpiry, lifetime: lifetime, at: context.now)
       file.lag = recency.dueLag(
         stored: status.lastAccess, now: context.now, lifetime: lifetime, context.extending,
-        expiry: status.modification, extended: extended)
+        expiry: status.modification, extended: extended, owner: status.owner)
     }
     guard mayCount, let known, file.lag != 0 else {
       file.lag = nil
@@ -283,7 +281,7 @@ extension DiskEngine {
       of: expiry, lifetime: check.lifetime, at: context.now)
     let lag = recency.dueLag(
       stored: status.lastAccess, now: context.now, lifetime: check.lifetime, context.extending,
-      expiry: expiry, extended: extended)
+      expiry: expiry, extended: extended, owner: status.owner)
     let (effects, (access, kept)) = learn(name) { state in
       state.use(
         name, status, check, at: context.now, isDue: lag ?? 0 > 0, extended: extended,

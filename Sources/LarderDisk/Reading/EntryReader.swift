@@ -66,8 +66,7 @@ package struct EntryReader: Sendable {
     case rejected(MissReason)
   }
 
-  /// Opens the file of a name. Follows no link, waits for no FIFO, and moves no atime where the
-  /// system allows that.
+  /// Opens the file of a name. Follows no link, waits for no FIFO, and moves no atime if allowed.
   ///
   /// A failure of this entry alone is a miss; what the caller must cure throws. See: man 2 open.
   package func open(_ name: FileName, in handle: DirectoryHandle) throws(CacheError) -> Opening {
@@ -180,8 +179,7 @@ package struct EntryReader: Sendable {
       if requireProof { return .unproven }
       return isRemnant && checksContent ? .damaged : nil
     case .attribute(let attribute):
-      // The proof is checked before the content, because a file of another key may be intact and
-      // must not be removed.
+      // The proof comes before the content: an intact file of another key must not be removed.
       if requireProof && attribute.proof == .none { return .unproven }
       return key.withBytes(attribute.proof.admits) ? nil : .otherKey
     }

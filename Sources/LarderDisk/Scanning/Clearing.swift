@@ -35,8 +35,7 @@ struct Clearing: Sendable {
 
   /// Hides everything, also what was stored since a removal that is running began.
   ///
-  /// - Parameter remaining: The totals of the files, for which a store under a limit waits; zero
-  ///   before the first scan.
+  /// - Parameter remaining: The totals, for which a store under a limit waits; 0 before a scan.
   /// - Returns: The progress, and the number of the walk that the caller starts, if it does.
   @discardableResult
   mutating func begin(remaining: IndexTotals) -> (progress: RemovalProgress, walk: Int?) {

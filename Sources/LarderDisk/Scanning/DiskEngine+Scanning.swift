@@ -177,7 +177,7 @@ extension DiskEngine {
         state.catalog.scans.mayRescan
         && state.catalog.scans.rescans.isDue(
           sizeLimit: configuration.sizeLimit, countLimit: configuration.countLimit, at: now)
-      return (isDue, state.catalog.scans.rescans.planLook(afterStoreAt: now))
+      return (isDue, state.isScanned && state.catalog.scans.rescans.planLook(afterStoreAt: now))
     }
     if isDue { startScan() }
     if mustPlan { planRescan(after: configuration.rescanDelay) }

@@ -20,8 +20,7 @@ struct ScanLog: Sendable {
   var rescans = RescanSchedule()
   /// Whether the latest scan is going on.
   private(set) var isOngoing = false
-  /// Whether the ongoing scan has met the entries that were known when it read its first name, by
-  /// slot; nil before.
+  /// By slot, whether the scan has met the entry; nil before it has read its first name.
   private var met: [Bool]?
 
   /// Whether the index knows every entry.
@@ -71,16 +70,14 @@ struct ScanLog: Sendable {
     if let slot, met?.indices.contains(slot.index) == true { met?[slot.index] = true }
   }
 
-  /// Returns the marks of the entries that a scan has met; nil if it has not read a name, or is no
-  /// longer going on.
+  /// Returns the marks of what a scan has met; nil before its first name, and after its end.
   func marks(of number: Int) -> [Bool]? { isOngoing(number) ? met : nil }
 
   /// Ends a scan; does nothing if it was given up before.
   ///
   /// A later scan that failed leaves the progress as it is, because the index is no worse for it.
   ///
-  /// - Parameter foreignCount: The number of things that a finished scan has met and that are not
-  ///   the cache's.
+  /// - Parameter foreignCount: The number of things that a scan has met that are not the cache's.
   mutating func end(_ number: Int, _ outcome: DiskStatistics.ScanProgress, foreignCount: Int = 0) {
     guard isOngoing(number) else { return }
     (isOngoing, met) = (false, nil)

@@ -124,15 +124,13 @@ extension DiskEngine {
 
   /// Frees the name of a store that must find no value: removes a file that holds none.
   ///
-  /// Only under a free name can a file be published without replacing a value that another process
-  /// stores at that moment.
+  /// Only under a free name does a file replace no value that another process stores meanwhile.
   ///
   /// - Returns: False if there is a value, or another process is replacing a file without one.
   private func isVacant(_ subject: Subject, _ held: borrowing HeldName) throws(CacheError) -> Bool {
     let path = "\(location.path)/\(held.name)"
     while true {
-      // The status is read before the value is checked, so that a file that takes the name
-      // meanwhile is checked anew.
+      // Before the value is checked, so that a file that takes the name is checked anew.
       guard
         let occupant = try attempt(
           "store", at: path, location.handle.statusIfPresent(of: held.name.fileName))
@@ -150,8 +148,7 @@ extension DiskEngine {
     }
   }
 
-  /// Reads a value whose name is held; nil if a read would miss. The content is checked unless it
-  /// was checked before.
+  /// Reads a value whose name is held; nil if a read would miss. Checks it if it was not before.
   ///
   /// Does not use `answer`, which has a damaged file removed in the background. If the system has
   /// no thread left, the removal would run here and wait for the name that this thread holds.

@@ -30,8 +30,7 @@ extension DiskEngine {
     if request?.isWanted?() == false { return false }
     // The failed store of a value that was accepted before goes through.
     if held.phase.isEnding && request?.accepted == nil { throw closedError("remove") }
-    // Also before the file is removed, because a reader that misses it on the disk must not find it
-    // in memory afterwards.
+    // Also before: a reader that misses it on the disk must not find it in memory afterwards.
     forget(subject, of: request, whileHeld)
     _ = try path.get()
     var isFree = false
@@ -169,7 +168,7 @@ extension DiskEngine {
   func startClearing(beside behind: WriteBehind? = nil) throws(CacheError) -> RemovalProgress {
     try checkWritable("removeAll")
     // A directory that was moved away is left alone, because the person that moved it expects that.
-    try revalidate(isUrgent: false, mayMake: true, "removeAll")
+    try revalidate(isUrgent: true, mayMake: true, "removeAll")
     // Hides everything, once only the end of an earlier removal is not waited for any more. What is
     // forgotten is released outside of the lock, because a million entries take long.
     let hideFiles = { [self] in

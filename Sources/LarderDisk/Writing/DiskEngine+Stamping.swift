@@ -88,7 +88,10 @@ extension DiskEngine {
       case .missed(.unreadable, let errno?): throw errno
       case .missed: return nil
       case .file(let file, let status):
-        return reader.trust.entry(name, status) == nil ? nil : try stamp(held, file, status)
+        guard reader.trust.entry(name, status) != nil else { return nil }
+        // Before the attribute, which the group may set, is changed in vain.
+        guard recency.mayStamp(filesOf: status.owner) else { throw .notPermitted }
+        return try stamp(held, file, status)
       }
     } catch .staleHandle {
       // Another machine has removed or replaced the file since it was opened.
@@ -159,9 +162,8 @@ extension DiskEngine {
       isKept ? status.modification : expiry.map { writer.holdable($0, in: location.handle) }
     try descriptor.setTimes(access: written, modification: modification)
     let fresh = try descriptor.status()
-    let meant = expiry ?? status.modification.asExpiry
-    // The index knows the file as it is now, so the event of the change is ignored. The tiers are
-    // notified here instead.
+    let meant = modification == nil ? nil : expiry ?? status.modification.asExpiry
+    // The index knows the file now, so the event is ignored. The tiers are told here instead.
     _ = learn(name) { ($0.settle(useOf: name, from: status, to: fresh, meant: meant), ()) }
     return fresh.linkCount > 0 ? fresh.modification.asExpiry : nil
   }
@@ -195,7 +197,7 @@ extension DiskEngine {
     } catch {
       noteUpkeepFailure(error)
       // What the process or the disk lacks for a while leaves the use to the next drain.
-      guard EntryReader.missReason(for: error) == nil || error == .ioError else { return }
+      if [.notPermitted, .permissionDenied, .readOnlyFileSystem].contains(error) { return }
       withState { $0.catalog.keep(pending, of: name) }
       planDrain(within: max(.seconds(1), configuration.recencyGranularity))
     }

@@ -58,6 +58,8 @@ extension DiskEngine {
         guard var stream = writer.takeStream() else { throw EntryFileWriter.ended }
         return try complete(&stream, request) { _ in
           if let failure { throw failure }
+          let isCut = writer.isCut.load(ordering: .relaxed)
+          if isCut { throw CacheError(.cancelled, operation: "store") }
         }
       }
     }
@@ -160,6 +162,10 @@ extension DiskEngine {
     let name = request.subject.name
     var seal = request.accepted ?? request.seal(lastAccess: issueAccess(of: name, at: now), at: now)
     seal.begin = now
+    // It has allocated up to three times as much as was written, and gives the rest back.
+    if file.byteCount > 64 << 10, file.handle.fileSystem.name == "xfs" {
+      try attempt("store", at: location.path, file.descriptor.truncate(to: file.byteCount))
+    }
     try writer.seal(file, seal)
     if configuration.sizeMeasure == .allocatedBytes, let limit = configuration.sizeLimit {
       let status = try attempt("store", at: location.path, file.descriptor.status())
@@ -232,8 +238,7 @@ extension DiskEngine {
 
 // Room on a full disk.
 extension DiskEngine {
-  /// Makes room after a store found the disk full: evicts down to the trim target, or waits for
-  /// another store that does.
+  /// Makes room on a full disk: evicts down to the trim target, or waits for a store that does.
   ///
   /// - Parameter count: The number of evictions that were over when the store began to write. A
   ///   later one counts for this store too.

@@ -77,9 +77,9 @@ extension EngineState {
 
   /// Takes over the stamp of a use, written through a file that this thread had open.
   ///
-  /// - Parameter meant: The expiry that the file was to have.
+  /// - Parameter meant: The expiry that it was to have; nil if the stamp was for the access alone.
   mutating func settle(
-    useOf name: EntryName, from status: FileStatus, to fresh: FileStatus, meant: Timestamp
+    useOf name: EntryName, from status: FileStatus, to fresh: FileStatus, meant: Timestamp?
   ) -> Effects {
     // It was removed or replaced since it was opened.
     if fresh.linkCount == 0 {
@@ -89,10 +89,11 @@ extension EngineState {
     counters.stampsWritten += 1
     // Another process or a person has shortened the expiry while it was stamped. The two seconds
     // allow for file systems that hold less of a stamp.
-    let expiry = fresh.modification.asExpiry
-    let isShortened = expiry.adding(seconds: 2) < meant
-    let isOwn = !isShortened && expiry <= meant
-    let isChanged = catalog.restamp(name, from: status, to: fresh, isOwn: isOwn)
+    let (expiry, most) = (fresh.modification.asExpiry, meant ?? status.modification.asExpiry)
+    let isShortened = expiry.adding(seconds: 2) < most
+    let isChanged = catalog.restamp(
+      name, from: status, to: fresh, isOwn: !isShortened && expiry <= most,
+      isForAccess: meant == nil)
     return isChanged || isShortened ? .isLearned : []
   }
 

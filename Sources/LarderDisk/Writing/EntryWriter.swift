@@ -58,8 +58,7 @@ final class EntryWriter: Sendable {
       // See: man 2 open, O_TMPFILE: EOPNOTSUPP, and EISDIR from kernels that do not know it.
       lacksUnnamedFiles.store(true, ordering: .relaxed)
     } catch .notPermitted, .noSuchFile {
-      // In a removed directory O_TMPFILE fails with EPERM, but O_CREAT with ENOENT, after which the
-      // directory is made again.
+      // In a removed directory O_TMPFILE gives EPERM, but O_CREAT ENOENT, and it is made again.
     }
     return nil
   }
@@ -127,7 +126,7 @@ final class EntryWriter: Sendable {
   ) throws(Errno) -> FileStatus {
     do throws(Errno) {
       if let attribute { try file.setAttribute(.entry, to: attribute.fitted.bytes) }
-    } catch .notSupported {
+    } catch .notSupported, .noData {
       // A file system without attributes: name and stamps alone make the file an entry.
     }
     try file.setTimes(access: access, modification: holdable(expiry, in: handle))

@@ -18,9 +18,10 @@ struct HeldName: ~Copyable {
     /// The file that was judged. Every store, stamp and use changes the inode or the change time.
     ///
     /// On CephFS the change time can be the expiry, and a use that extends nothing moves the last
-    /// access alone: a file with a use after `unusedSince`, the last that the judgement knew, is
+    /// access alone: a file with a use since the last that the judgement knew, and until now, is
     /// not meant. Nil if uses do not matter.
-    case exactly(inode: UInt32, changeTime: Timestamp, unusedSince: Timestamp? = nil)
+    case exactly(
+      inode: UInt32, changeTime: Timestamp, used: (last: Timestamp, now: Timestamp)? = nil)
     /// The file that was met, whatever stamp, link, owner or attribute it has been given since.
     case unwritten(IndexedEntry)
 
@@ -30,13 +31,14 @@ struct HeldName: ~Copyable {
 
     fileprivate func admits(_ status: FileStatus, _ trust: EntryTrust) -> Bool {
       switch self {
-      case .entry: status.isRegular && trust.isTrusted(status)
-      case .exactly(let inode, let changeTime, let lastUse):
-        status.inodeMark == inode && status.change == changeTime
-          && !(lastUse.map { status.change == status.modification && status.lastAccess > $0 }
-            ?? false)
+      case .entry: return status.isRegular && trust.isTrusted(status)
+      case .exactly(let inode, let changeTime, let used):
+        let isKnown = status.inodeMark == inode && status.change == changeTime
+        guard isKnown, status.change == status.modification, let used else { return isKnown }
+        let isAhead = status.lastAccess >= used.now.adding(seconds: 1)
+        return status.lastAccess <= used.last || isAhead
       case .unwritten(let entry):
-        status.inodeMark == entry.inode
+        return status.inodeMark == entry.inode
           && min(status.byteCount, IndexedEntry.maximumByteCount) == entry.byteCount
       }
     }
@@ -97,8 +99,7 @@ struct HeldName: ~Copyable {
   ///
   /// - Parameter isHidden: Whether the file counts as gone here. It may then be locked by the store
   ///   that published it, which has not returned yet.
-  /// - Returns: Whether it is gone; false if the name has another file by now, nil if another
-  ///   process is removing it.
+  /// - Returns: Whether it is gone; false if the name has another file, nil if it is being removed.
   func makeWay(
     of occupant: FileStatus, in handle: DirectoryHandle, isHidden: @autoclosure () -> Bool
   ) throws(Errno) -> Bool? {

@@ -72,18 +72,19 @@ package struct StagedFile: ~Copyable, Sendable {
   ) throws(Errno) -> Bool {
     do throws(Errno) {
       // First, because the entry's attribute holds a hash over it.
-      if !seal.extendedData.isEmpty {
-        do throws(Errno) {
+      do throws(Errno) {
+        if !seal.extendedData.isEmpty {
           try descriptor.setAttribute(.data, to: seal.extendedData)
-        } catch .noSpace {
-          // It may not fit into the blocks for attributes, which no eviction helps. The disk is
-          // full only if it lacks a little room. See: man 2 setxattr, ENOSPC.
-          throw try handle.freeByteCount() < Self.attributeRoom ? .noSpace : .argumentListTooLong
         }
+        try setEntryAttribute(seal, form)
+      } catch .noSpace where !seal.extendedData.isEmpty {
+        // Both may not fit into the blocks for attributes, which no eviction helps. The disk is
+        // full only if it lacks a little room. See: man 2 setxattr, ENOSPC.
+        throw try handle.lacksRoom(for: Self.attributeRoom) ? .noSpace : .argumentListTooLong
       }
-      try setEntryAttribute(seal, form)
       return true
-    } catch .notSupported {
+      // mergerfs answers ENODATA where attributes are switched off.
+    } catch .notSupported, .noData {
       return false
     } catch .permissionDenied where mayTryAgain {
       // The umask has taken away the owner's own right to write. The right to set an attribute

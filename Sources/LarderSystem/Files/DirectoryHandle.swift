@@ -304,6 +304,14 @@ extension DirectoryHandle {
     return min(free, UInt64(most))
   }
 
+  /// Whether fewer bytes are free, or few inodes, of whose room tmpfs takes that of attributes.
+  package func lacksRoom(for byteCount: UInt64) throws(Errno) -> Bool {
+    var buffer = statvfs()
+    _ = try system(.fstatvfs, nil) { unsafe fstatvfs(raw, &buffer) }
+    if buffer.f_files > 0 && buffer.f_ffree < 64 { return true }
+    return try freeByteCount() < byteCount
+  }
+
   /// Makes a directory with exactly the mode asked for. Corresponds to `mkdirat`, and to `fchmod`
   /// because mkdir's mode is narrowed by the umask and has no set-group-id bit.
   ///

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Larder
@@ -124,6 +125,23 @@ extension `When the clock is wrong` {
     _ = try reopened.value(forKey: "date")
     try reopened.trim(toCount: 1)
     #expect(try reopened.contains("date"))
+  }
+
+  @Test func `an entry goes whose use is far ahead, and whose times agree`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    let ahead = scene.clock.now.adding(seconds: 365 * Self.day)
+    try scene.touch(scene.name("k"), access: ahead, modification: nil)
+    // An edit by hand leaves it so, and any use on CephFS.
+    let handle = try #require(FileHandle(forWritingAtPath: scene.file("k")))
+    try handle.seekToEnd()
+    try handle.write(contentsOf: [2])
+    try handle.close()
+    let status = try scene.status(scene.name("k"))
+    #expect(status.change == status.modification && status.lastAccess == ahead)
+    cache.rescan()
+    #expect(try cache.trim(toCount: 0).removed == 1)
+    #expect(try scene.names.isEmpty)
   }
 
   private static let clamped: [Int64] = [1 << 31 - 1, 1 << 32 - 1]

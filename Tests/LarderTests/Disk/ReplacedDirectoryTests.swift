@@ -44,6 +44,23 @@ extension `A replaced directory` {
     try cache.close()
   }
 
+  private static let clears: [@Sendable (DiskCache) throws -> Void] = [
+    { _ = try $0.removeAll() }, { _ = try $0.removeAll { _ in true } },
+    { _ = try $0.trim(toCount: 0) }, { _ = try $0.removeExpired() },
+  ]
+
+  @Test(arguments: clears.indices)
+  func `is looked for before many are removed, however late the last look was`(number: Int) throws {
+    let cache = try scene.open { $0.pathCheckPause = .seconds(3_600) }
+    try cache.store([1], forKey: "k")
+    _ = try cache.count()
+    try manager.moveItem(atPath: scene.path, toPath: Self.aside(scene))
+    try scene.makeDirectory()
+    try Self.clears[number](cache)
+    #expect(isAside("k", scene))
+    try cache.close()
+  }
+
   @Test(arguments: [Duration.zero, .seconds(3_600)])
   func `is looked for at a call after a pause, without events`(pause: Duration) throws {
     let cache = try scene.open { $0.pathCheckPause = pause }

@@ -201,11 +201,12 @@ extension `A scan after the first` {
     try scene.expectConsistent(cache)
   }
 
-  @Test func `comes by itself where there are no events`() throws {
+  @Test(arguments: [1000, nil])
+  func `comes by itself where there are no events`(limit: Int?) throws {
     scene.faults.plan(.errno(.tooManyOpenFiles), for: .inotify)
     let cache = try scene.open {
       $0.coherence = .events
-      $0.sizeLimit = 1000
+      $0.sizeLimit = limit
       $0.rescanDelay = .milliseconds(20)
     }
     _ = try cache.count()

@@ -95,6 +95,27 @@ struct `The catalog` {
     #expect(catalog.index.entry(named: name) == known)
   }
 
+  // An edit moves the modification, which the stamp of a last access leaves alone.
+  @Test(arguments: [(true, true, false), (true, false, true), (false, true, true)])
+  func `a stamp of the last access alone leaves verified what was not edited`(
+    isForAccess: Bool, hasSameExpiry: Bool, hadChanged: Bool
+  ) {
+    for hadChanged in [hadChanged, false] {
+      var (catalog, known) = (Catalog(), entry)
+      known.check = FileCheck(lifetime: .seconds(9), keyTag: 5, hasData: false)
+      _ = catalog.adopt(known, order: .mostRecent)
+      var before = known
+      if !hasSameExpiry { before.expiry = known.expiry.adding(seconds: -1) }
+      let earlier = hadChanged ? Timestamp(seconds: 70) : known.changeTime
+      _ = catalog.restamp(
+        name, from: IndexSample.status(of: before, changed: earlier),
+        to: IndexSample.status(of: known, changed: Timestamp(seconds: 80)),
+        isForAccess: isForAccess)
+      let isVerified = catalog.index.entry(named: name)?.check != nil
+      #expect(isVerified == (isForAccess && hasSameExpiry && !hadChanged))
+    }
+  }
+
   @Test func `the removal of everything leaves the scan`() {
     var catalog = scanning()
     catalog.removeAll()

@@ -55,6 +55,17 @@ struct `Recency of stamps` {
     #expect(dueLag(exact, stored: Self.now, lifetime: .never, .lifetime) == 0)
   }
 
+  @Test func `a file of another user is stamped by root alone`() {
+    let owner = ProcessIdentity.user &+ 1
+    let stored = Self.now.adding(seconds: -61)
+    let lag = recency.dueLag(
+      stored: stored, now: Self.now, lifetime: .never, .off, expiry: Self.now, extended: nil,
+      owner: owner)
+    #expect((lag == nil) == (ProcessIdentity.user != 0))
+    #expect(recency.mayStamp(filesOf: owner) == (ProcessIdentity.user == 0))
+    #expect(recency.mayStamp(filesOf: ProcessIdentity.user))
+  }
+
   @Test func `a cache that only reads stamps no use`() {
     let reader = Recency(granularity: .zero, isReadOnly: true)
     let stored = Self.now.adding(seconds: -61)

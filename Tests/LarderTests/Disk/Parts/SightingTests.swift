@@ -31,8 +31,8 @@ struct `A file that was met` {
     #expect(sighting(nil, nil) == .known)
   }
 
-  @Test func `with a later stamp and nothing else counts as used then`() {
-    #expect(sighting(entry(used: 950), entry(used: 900)) == .used(Timestamp(seconds: 950)))
+  @Test func `with a later stamp and nothing else may be another file, used then`() {
+    #expect(sighting(entry(used: 950), entry(used: 900)) == .changed(entry(used: 950)))
   }
 
   @Test func `with a stamp in the future counts as used now, and once`() {
