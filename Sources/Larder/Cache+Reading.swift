@@ -135,8 +135,7 @@ extension Cache {
     try disk.touch(forKey: key, expiration: expiration, allowingExpired: allowingExpired)
   }
 
-  /// Gives a value another expiry, counted from now, without writing its content. Returns whether
-  /// there was one.
+  /// Gives a value another expiry, from now, without writing it. Returns whether there was one.
   @discardableResult
   public func touch(
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,

@@ -108,8 +108,7 @@ extension CacheKey: Hashable {
     switch content {
     case .text(let text):
       text.hashBytes(into: &hasher)
-      // The end mark is in no text, so a key and the data hashed after it cannot be split in
-      // another place.
+      // The end mark is in no text, so a key and the data after it cannot be split elsewhere.
       hasher.combine(0xff as UInt8)
     case .bytes(let bytes): bytes.hash(into: &hasher)
     }

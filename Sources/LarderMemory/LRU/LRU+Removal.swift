@@ -27,8 +27,7 @@ extension LRU {
 
   /// Returns the settings of an empty LRU that replaces this one when all entries are removed.
   ///
-  /// Exchanging the whole value takes constant time, and lets the old one be released outside of
-  /// the lock.
+  /// Exchanging the whole takes constant time, and the old one is released outside of the lock.
   @inlinable
   func settingsWhenEmptied(_ cause: RemovalCause) -> Settings {
     var settings = settings

@@ -84,12 +84,10 @@ struct SlotDeadline: Hashable, Sendable {
 @frozen
 @usableFromInline
 struct SlotLink: Sendable, BitwiseCopyable {
-  /// The entry used next after this one; none for the most recently used. In a free slot, the slot
-  /// itself.
+  /// The entry used next after this one; none for the most recent. In a free slot, the slot itself.
   @usableFromInline
   var previous: Slot
-  /// The entry used last before this one; none for the least recently used. In a free slot, the
-  /// next free slot.
+  /// The entry used last before this one; none for the least recent. In a free slot, the next one.
   @usableFromInline
   var next: Slot
   /// The half of the key's hash that the table keeps.

@@ -7,8 +7,7 @@ struct MemoryPressureLadder: Sendable {
   /// The latest signal; nil while memory is not short.
   private(set) var lastSignal: MonotonicTime?
 
-  /// The time at which the limits are restored if no signal comes before; nil while they are not
-  /// lowered.
+  /// The time at which the limits are restored if no signal comes; nil while they are not lowered.
   var deadline: MonotonicTime? { lastSignal?.advanced(by: configuration.recoveryTime) }
 
   /// Returns the step for a signal.

@@ -80,8 +80,7 @@ extension MemoryPressureMonitor {
 
   /// Detaches a cache. If its limits may be lowered, it is told to restore them.
   ///
-  /// A step that is being carried out may still reach the cache, and is then followed by
-  /// `.restore`.
+  /// A step that is being carried out may still reach the cache; `.restore` follows it then.
   ///
   /// - Complexity: O(n) for n caches that are attached.
   public func detach(_ cache: some MemoryPressureResponding) {

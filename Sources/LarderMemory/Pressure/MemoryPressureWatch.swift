@@ -116,8 +116,7 @@ package final class MemoryPressureWatch: Sendable {
     guard let step else { return }
     let responders = state.withLock { state in
       state.status.count(step)
-      // Held until the end of the function, so that the last reference to a cache is not released
-      // under the lock.
+      // Held until the end, so that the last reference to a cache is not released under the lock.
       let living = state.responders.compactMapValues { $0.object }
       state.responders = state.responders.filter { living[$0.key] != nil }
       return living

@@ -12,8 +12,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
   /// Takes ownership of an open descriptor.
   ///
-  /// - Parameter faults: The plan of faults for every call through this descriptor; nil outside of
-  ///   tests.
+  /// - Parameter faults: The faults of calls through this descriptor; nil outside of tests.
   package init(rawValue: Int32, faults: FaultInjector?) {
     self.rawValue = rawValue
     self.faults = faults

@@ -171,8 +171,7 @@ package struct PerProcess<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
 
   /// The value of this process.
   ///
-  /// - Complexity: O(f) for f forks between the first process and this one in which the value was
-  ///   used.
+  /// - Complexity: O(f) for f forks between the first process that used the value and this one.
   #if LARDER_SCHEDULES
     package var own: Own { scheduled.own(make) }
   #else

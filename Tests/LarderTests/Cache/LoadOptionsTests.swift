@@ -236,7 +236,7 @@ extension `Loading with options` {
     for await _ in started { break }
     let second = Task { try await load(options) }
     try await eventually("two to wait") { () async in cache.flights.waiterCount == 2 }
-    end.yield()
+    end.finish()
     for task in [first, second] {
       await #expect(throws: Failure(number: 1)) { try await task.value }
     }

@@ -290,7 +290,8 @@ extension `An eviction` {
         Issue.record(error)
       }
     }
-    scene.faults.plan(.before(change), for: .fstatat)
+    // The first look is at the directory's path.
+    scene.faults.plan(.before(change), for: .fstatat, at: 2)
     let other = inBackground { try cache.trim(toCount: 2).removed }
     gate.waitUntilReached()
     let (removed, isThere) = (Counter(), Shared(true))
