@@ -131,7 +131,8 @@ extension WriteBehind {
     let extended = value.expiry > seal.expiry ? value.expiry : nil
     let lag = engine.recency.dueLag(
       stored: status.lastAccess, now: access, lifetime: seal.lifetime,
-      extended == nil ? .off : .lifetime, expiry: status.modification, extended: extended)
+      extended == nil ? .off : .lifetime, expiry: status.modification, extended: extended,
+      owner: status.owner)
     engine.withState { state in
       guard let slot = state.catalog.index.slot(of: name) else { return }
       // A read of the file may have been counted already.

@@ -125,7 +125,7 @@ extension WriteBehind {
       of: value.expiry, lifetime: seal.lifetime, at: context.now)
     let lag = engine.recency.dueLag(
       stored: seal.lastAccess, now: context.now, lifetime: seal.lifetime, context.extending,
-      expiry: value.expiry, extended: extended)
+      expiry: value.expiry, extended: extended, owner: engine.recency.user)
     if lag == nil { extended = nil }
     let access = engine.withState { state in
       state.counters.countHit(of: UInt64(value.write.bytes.count))

@@ -264,7 +264,7 @@ package struct Recency: Sendable {
   /// Whether the cache only reads, so that no use is stamped.
   private let isReadOnly: Bool
   /// The user, whose files alone can be stamped unless it is root. See: man 2 utimensat, EPERM.
-  private let user = ProcessIdentity.user
+  let user = ProcessIdentity.user
 
   /// Converts the granularity once, so that no read calculates with durations.
   init(granularity: Duration, isReadOnly: Bool = false) {
@@ -283,19 +283,19 @@ package struct Recency: Sendable {
   /// - Parameters:
   ///   - stored: The last access as the file has it.
   ///   - expiry: The expiry as the file has it, and `extended` that to which the use moves it.
-  ///   - owner: The file's owner; nil for this process.
+  ///   - owner: The file's owner; this process for a value that waits to be written.
   func dueLag(
     stored: Timestamp, now: Timestamp, lifetime: Lifetime, _ extending: ExpirationExtending,
-    expiry: Timestamp, extended: Timestamp?, owner: UInt32? = nil
+    expiry: Timestamp, extended: Timestamp?, owner: UInt32
   ) -> Int64? {
-    if isReadOnly || !mayStamp(filesOf: owner ?? user) { return nil }
+    if isReadOnly || !mayStamp(filesOf: owner) { return nil }
     let lag = self.lag(for: lifetime, extending)
     let isDue = lag == 0 || now.nanoseconds(since: stored) > lag
     return isDue || extended?.nanoseconds(since: expiry) ?? 0 > lag ? lag : nil
   }
 
   /// Whether the process may set the times of files of an owner.
-  func mayStamp(filesOf owner: UInt32) -> Bool { owner == user || user == 0 }
+  func mayStamp(filesOf owner: UInt32) -> Bool { user == 0 || owner == user }
 
   /// Returns the lag allowed for an entry, in nanoseconds: the granularity, or 1/16 of its lifetime
   /// if that is shorter and a use extends the expiry.

@@ -227,8 +227,6 @@ package final class DirectoryLocation: Sendable {
   func revalidate(isUrgent: Bool, mayMake: Bool, _ operation: String) throws(CacheError) -> Bool {
     let wasAstray = isAstray.load(ordering: .relaxed)
     guard isCheckDue(isUrgent || wasAstray) else { return false }
-    // What the engine has planned may wait for a thread.
-    JobTimer.own.tryAgain()
     do throws(Errno) {
       let isReplaced = try revalidate(mayMake: mayMake)
       if wasAstray && isAtPath { isAstray.store(false, ordering: .relaxed) }
@@ -243,6 +241,8 @@ package final class DirectoryLocation: Sendable {
   }
 
   private func revalidate(mayMake: Bool) throws(Errno) -> Bool {
+    // What the engine has planned may wait for a thread.
+    JobTimer.own.tryAgain()
     guard let parent, let name else { return false }
     do throws(Errno) {
       return try follow(name, in: parent, mayMake: mayMake)

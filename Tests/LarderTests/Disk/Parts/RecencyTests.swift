@@ -47,7 +47,8 @@ struct `Recency of stamps` {
     _ extending: ExpirationExtending, extended: Timestamp? = nil
   ) -> Int64? {
     recency.dueLag(
-      stored: stored, now: now, lifetime: lifetime, extending, expiry: Self.now, extended: extended)
+      stored: stored, now: now, lifetime: lifetime, extending, expiry: Self.now, extended: extended,
+      owner: recency.user)
   }
 
   @Test func `a granularity of zero makes every read due`() {
