@@ -14,8 +14,7 @@ public struct CacheError: Error, Sendable, Hashable {
   public let path: String?
   /// The system's error number, if a system call failed.
   public let errno: Errno?
-  /// Whether, after a failed store, the older value, if there was one, is still there and will be
-  /// served.
+  /// Whether, after a failed store, an older value is still there and will be served.
   ///
   /// True if the store was refused before it began, as in a read-only cache or in a cancelled task,
   /// if removing the older value failed too, and for `storeIfAbsent`.

@@ -14,8 +14,7 @@ extension MemoryCache {
     set { setLimits { $0.count = newValue } }
   }
 
-  /// The longest time that a value stays without a use; nil for no limit. Lowering it removes
-  /// values at once.
+  /// The longest time that a value stays unused; nil for no limit. Lowering it removes at once.
   ///
   /// If times of use were not recorded before, all values count as used when the limit is set.
   public var ageLimit: Duration? {

@@ -55,6 +55,14 @@ extension MemoryCache {
   @inlinable @inline(__always)
   var timeIfKept: PackedTime { keepsTimes.load(ordering: .relaxed) ? now : .zero }
 
+  /// Calls a function with the time, and again if the first value with a time came meanwhile.
+  @inlinable
+  func timed<Result>(_ body: (PackedTime) -> Result) -> Result {
+    let time = timeIfKept
+    let result = body(time)
+    return time == .zero && keepsTimes.load(ordering: .relaxed) ? body(now) : result
+  }
+
   /// Returns the time of a store; nil if no value can expire.
   @inlinable @inline(__always)
   func timeToStore(_ expiration: Expiration, _ ceiling: Timestamp?) -> Timestamp? {

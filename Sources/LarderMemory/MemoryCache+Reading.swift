@@ -48,7 +48,7 @@ extension MemoryCache {
   ///
   /// - Complexity: O(1).
   @inlinable
-  public func peek(_ key: Key) -> Value? { peek(key, at: timeIfKept) }
+  public func peek(_ key: Key) -> Value? { timed { peek(key, at: $0) } }
 
   /// Returns the value of a key that is valid at a time that the caller has read.
   @inlinable
@@ -61,7 +61,7 @@ extension MemoryCache {
   ///
   /// - Complexity: O(1).
   @inlinable
-  public func contains(_ key: Key) -> Bool { contains(key, at: timeIfKept) }
+  public func contains(_ key: Key) -> Bool { timed { contains(key, at: $0) } }
 
   /// Returns whether a key has a value that is valid at a time that the caller has read.
   @inlinable

@@ -39,8 +39,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   /// Whether the clock is the caller's.
   @usableFromInline
   let hasOwnClock: Bool
-  /// The settings that the cache was made with. For limits changed since, see ``costLimit`` and so
-  /// on.
+  /// The settings that the cache was made with; ``costLimit`` and so on have what changed since.
   public let configuration: Configuration
   let limits: ForkSafeMutex<MemoryLimits>
   /// The sequences of removals.

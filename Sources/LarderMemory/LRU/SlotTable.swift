@@ -1,8 +1,7 @@
 /// The map from a key's hash to its slot. It grows and shrinks in steps, so that no operation waits
 /// until a million words have moved.
 ///
-/// When the number of buckets changes, new ones take the place of the old ones, whose words move in
-/// migration steps:
+/// When the number of buckets changes, the words of the old ones move in migration steps:
 ///
 /// 1. A new slot goes to the new buckets. A search looks into them first, so a migration costs a
 ///    hit there nothing, and into the old ones if it finds nothing.

@@ -15,8 +15,7 @@ func c_fgetxattr(
   _ descriptor: Int32, _ name: UnsafePointer<CChar>, _ value: UnsafeMutableRawPointer?, _ size: Int
 ) -> Int
 
-/// See: man 2 renameat2 (stdio.h). Returns 0, or -1 with errno. Flag 1 is RENAME_NOREPLACE
-/// (linux/fs.h).
+/// See: man 2 renameat2. Returns 0, or -1 with errno. Flag 1 is RENAME_NOREPLACE (linux/fs.h).
 @_extern(c, "renameat2")
 func c_renameat2(
   _ oldDirectory: Int32, _ oldName: UnsafePointer<CChar>, _ newDirectory: Int32,

@@ -6,8 +6,7 @@ extension FileDescriptor {
   ///
   /// The system fills the array, which is not zeroed first. Corresponds to `read` and `pread`.
   ///
-  /// - Parameter isPrompt: Whether it fails with EAGAIN where it would wait for the device, which
-  ///   needs an offset.
+  /// - Parameter isPrompt: Whether it fails with EAGAIN in place of a wait. Needs an offset.
   /// - Complexity: O(bytes) with one copy, from the page cache into the array.
   package func read(
     upTo byteCount: Int, at offset: Int? = nil, isPrompt: Bool = false
@@ -106,8 +105,7 @@ extension FileDescriptor {
     }
   }
 
-  /// Makes a file in memory that contains bytes, with the offset at its start. Corresponds to
-  /// `memfd_create`.
+  /// Makes a file in memory of some bytes, the offset at its start. Corresponds to `memfd_create`.
   package static func inMemory(
     _ bytes: Span<UInt8>, faults: FaultInjector?
   ) throws(Errno) -> FileDescriptor {

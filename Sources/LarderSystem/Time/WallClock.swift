@@ -56,8 +56,7 @@ public struct WallClock: Sendable {
 
   /// Reads a clock of the system.
   ///
-  /// - Complexity: O(1), without a system call if the kernel provides the clock through the vDSO.
-  ///   See: man 7 vdso.
+  /// - Complexity: O(1), without a system call if the vDSO has the clock. See: man 7 vdso.
   @inline(__always)
   private static func read(_ clock: clockid_t) -> Timestamp {
     #if LARDER_SCHEDULES

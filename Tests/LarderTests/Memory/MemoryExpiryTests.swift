@@ -18,6 +18,32 @@ struct MemoryExpiryTests {
     return Cache(configuration)
   }
 
+  /// A key that does something when it is hashed, which is after a look has read the time.
+  private struct Key: Hashable, Sendable {
+    let act = Shared<(@Sendable () -> Void)?>(nil)
+
+    static func == (one: Key, other: Key) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {
+      let act = act.value
+      self.act.value = nil
+      act?()
+    }
+  }
+
+  @Test func `a look that began before any value could expire finds none that has expired`() {
+    for isPeek in [false, true] {
+      var configuration = MemoryCache<Key, Int>.Configuration()
+      configuration.clock = clock.wallClock
+      let (cache, key) = (MemoryCache(configuration), Key())
+      key.act.value = { [clock] in
+        cache.store(1, forKey: Key(), expiration: .seconds(2))
+        clock.advance(by: .seconds(2))
+      }
+      #expect(isPeek ? cache.peek(key) == nil : !cache.contains(key))
+    }
+  }
+
   @Test(arguments: [
     (Expiration.never, 1_000_000_000, true),
     (.seconds(10), 9, true),
