@@ -162,10 +162,10 @@ package final class KeptKeys: Sendable {
     }
   }
 
-  /// Forgets keys whose values are not in memory any more, 16 parts in a hold of the lock.
+  /// Forgets keys whose values are not in memory any more, 8 parts in a hold of the lock.
   func forget(where isGone: (CacheKey) -> Bool) {
-    for first in stride(from: 0, to: 1024, by: 16) {
-      state.withLock { for part in first..<first + 16 { $0.forget(inPart: part, where: isGone) } }
+    for first in stride(from: 0, to: 1024, by: 8) {
+      state.withLock { for part in first..<first + 8 { $0.forget(inPart: part, where: isGone) } }
     }
   }
 

@@ -162,7 +162,7 @@ extension DiskEngine {
     let name = request.subject.name
     var seal = request.accepted ?? request.seal(lastAccess: issueAccess(of: name, at: now), at: now)
     seal.begin = now
-    // It has allocated up to three times as much as was written, and gives the rest back.
+    // XFS has allocated up to three times as much as was written, and gives the rest back.
     if file.byteCount > 64 << 10, file.handle.fileSystem.name == "xfs" {
       try attempt("store", at: location.path, file.descriptor.truncate(to: file.byteCount))
     }

@@ -80,7 +80,8 @@ package struct StagedFile: ~Copyable, Sendable {
       } catch .noSpace where !seal.extendedData.isEmpty {
         // Both may not fit into the blocks for attributes, which no eviction helps. The disk is
         // full only if it lacks a little room. See: man 2 setxattr, ENOSPC.
-        throw try handle.lacksRoom(for: Self.attributeRoom) ? .noSpace : .argumentListTooLong
+        let free = try handle.freeByteCount(forAttributes: true)
+        throw free < Self.attributeRoom ? .noSpace : .argumentListTooLong
       }
       return true
       // mergerfs answers ENODATA where attributes are switched off.

@@ -294,22 +294,16 @@ extension DirectoryHandle {
   ///
   /// Uses `f_bavail`, which excludes the blocks reserved for root, because the caller cannot use
   /// those. A file system without sizes, as ramfs and some in user space, is never full.
-  package func freeByteCount() throws(Errno) -> UInt64 {
+  package func freeByteCount(forAttributes: Bool = false) throws(Errno) -> UInt64 {
     var buffer = statvfs()
     let most = try faults?.limit(.fstatvfs, to: .max) ?? .max
     _ = try system(.fstatvfs, nil) { unsafe fstatvfs(raw, &buffer) }
     if buffer.f_blocks == 0 { return .max }
+    // tmpfs takes the room of attributes from that of inodes.
+    if forAttributes && buffer.f_files > 0 && buffer.f_ffree < 64 { return 0 }
     // Saturating, because the values of a file system in user space need not make sense.
     let free = UInt64(buffer.f_bavail).multipliedSaturating(by: UInt64(buffer.f_frsize))
     return min(free, UInt64(most))
-  }
-
-  /// Whether fewer bytes are free, or few inodes, of whose room tmpfs takes that of attributes.
-  package func lacksRoom(for byteCount: UInt64) throws(Errno) -> Bool {
-    var buffer = statvfs()
-    _ = try system(.fstatvfs, nil) { unsafe fstatvfs(raw, &buffer) }
-    if buffer.f_files > 0 && buffer.f_ffree < 64 { return true }
-    return try freeByteCount() < byteCount
   }
 
   /// Makes a directory with exactly the mode asked for. Corresponds to `mkdirat`, and to `fchmod`

@@ -32,6 +32,14 @@ extension `A replaced directory` {
     cache.engine.location.isAstray.store(true, ordering: .relaxed)
   }
 
+  /// Expects that a cache finds the directory that has taken its path. Closes it.
+  private func expectFollowed(_ cache: DiskCache, at path: String) throws {
+    #expect(try cache.engine.revalidate(isUrgent: true, mayMake: true, "test"))
+    try cache.store([1], forKey: "k")
+    #expect(manager.fileExists(atPath: "\(path)/\(scene.name("k").text)"))
+    try cache.close()
+  }
+
   @Test func `is looked for after events were lost`() throws {
     let cache = try scene.open()
     try cache.store([1], forKey: "k")
@@ -164,10 +172,7 @@ extension `A replaced directory` {
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     // The first attempt is made in the parent that was removed.
     scene.faults.plan(.errno(errno), for: .mkdirat, at: 2, onwards: true)
-    #expect(try cache.engine.revalidate(isUrgent: true, mayMake: true, "test"))
-    try cache.store([1], forKey: "k")
-    #expect(manager.fileExists(atPath: "\(path)/\(scene.name("k").text)"))
-    try cache.close()
+    try expectFollowed(cache, at: path)
   }
 
   @Test(.enabled(if: geteuid() != 0, "root reads every directory"))
@@ -181,10 +186,7 @@ extension `A replaced directory` {
     let cache = try DiskCache(directory: path, configuration: scene.configuration.disk)
     #expect(unsafe rename(path, other) == 0)
     #expect(unsafe mkdir(path, 0o700) == 0)
-    #expect(try cache.engine.revalidate(isUrgent: true, mayMake: true, "test"))
-    try cache.store([1], forKey: "k")
-    #expect(manager.fileExists(atPath: "\(path)/\(scene.name("k").text)"))
-    try cache.close()
+    try expectFollowed(cache, at: path)
   }
 
   @Test(.enabled(if: geteuid() != 0, "root searches every directory"))
