@@ -52,8 +52,9 @@
     /// many.
     static let pointLimit = 60_000
 
-    /// The number of points that a thread may pass without a wait and without a system call.
-    static let spinLimit = 1_000
+    /// The number of points that a thread may pass without a wait and without a system call. A tier
+    /// that forgets all its keys passes some 500, and a thread can close two objects.
+    static let spinLimit = 2_000
 
     /// The number of points that all threads together may pass before anything has changed: a file,
     /// the time that a thread waits for, or the operations that have begun and returned.

@@ -232,8 +232,10 @@ struct UseLog: Sendable {
     return true
   }
 
-  /// Notes the end of a planned drain; returns when the next one is due, which must be planned.
-  mutating func endPlannedDrain() -> MonotonicTime? {
+  /// Notes the end of a planned drain; returns when the next one is due, which must be planned. An
+  /// earlier one that was planned beside it may have ended before, and a later one be planned.
+  mutating func endPlannedDrain(by deadline: MonotonicTime) -> MonotonicTime? {
+    guard nextDrain == deadline else { return nil }
     nextDrain = nil
     return pending.isEmpty ? nil : laterDrain
   }

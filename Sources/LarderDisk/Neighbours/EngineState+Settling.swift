@@ -181,7 +181,8 @@ enum Sighting: Sendable, Equatable {
     }
     // Two changes within one tick of the clock leave the same change time, so expiry and length
     // are compared as well. An extension by a use here is in the index before it is on the disk.
-    let isPromised = pending?.inode == met.inode && pending?.expirySeen.asExpiry == met.expiry
+    let isSeen = pending?.inode == met.inode && pending?.expirySeen.asExpiry == met.expiry
+    let isPromised = isSeen && pending?.expiry.map(PackedTime.init) == PackedTime(known.expiry)
     let isSame = known.changeTime == met.changeTime && known.byteCount == met.byteCount
     // A last access in the future was set to `now` when the file was first indexed. It is not set
     // again, because each scan would make the entry the most recent one.

@@ -209,7 +209,7 @@ extension DiskEngine {
     guard withState({ $0.catalog.uses.planDrain(by: deadline) }) else { return }
     runLater(after: lag) { engine in
       engine.drainStamps()
-      let next = engine.withState { $0.catalog.uses.endPlannedDrain() }
+      let next = engine.withState { $0.catalog.uses.endPlannedDrain(by: deadline) }
       if let next { engine.planDrain(within: max(.zero, next.duration(since: .now))) }
     }
   }

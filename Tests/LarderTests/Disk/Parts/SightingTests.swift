@@ -71,6 +71,13 @@ struct `A file that was met` {
         == .changed(entry(used: 900, expires: 999)))
   }
 
+  @Test func `with an expiry that a use has met before it was known here has changed`() {
+    // A neighbour has stored twice within a tick, and a read has counted a use of the newer file.
+    let met = entry(used: 950, expires: 9_000)
+    let pending = PendingStamp(inode: 1, expirySeen: met.expiry)
+    #expect(sighting(met, entry(used: 950), pending: pending) == .changed(met))
+  }
+
   @Test func `that was written within the tick of its last change has changed`() {
     var longer = entry(used: 900)
     longer.byteCount += 1

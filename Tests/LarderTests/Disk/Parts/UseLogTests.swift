@@ -116,12 +116,16 @@ struct `The log of uses` {
     let plansBeside = [60, 7, 30].map { log.planDrain(by: start.advanced(by: .seconds($0))) }
     _ = log.endDrain()
     // The next one is due as soon as the first use that has come meanwhile.
-    let next = log.endPlannedDrain()
+    let next = log.endPlannedDrain(by: start.advanced(by: .seconds(5)))
     let isPlanned = log.planDrain(by: start.advanced(by: .seconds(60)))
     #expect(plansBeside == [false, false, false] && isPlanned)
     #expect(next == start.advanced(by: .seconds(7)))
+    // The drain of the tenth second, which ends late, leaves the one of the sixtieth planned.
+    let late = log.endPlannedDrain(by: start.advanced(by: .seconds(10)))
+    let isPlannedTwice = log.planDrain(by: start.advanced(by: .seconds(90)))
+    #expect(late == nil && !isPlannedTwice)
     _ = log.take(first)
-    let another = log.endPlannedDrain()
+    let another = log.endPlannedDrain(by: start.advanced(by: .seconds(60)))
     #expect(another == nil)
   }
 }
