@@ -75,12 +75,14 @@
 
     /// Whether the read cannot meet the beginning of the watch, which is one of a change, so that
     /// its use is not counted. A tier of memory begins the watch itself before it reads. Else the
-    /// first scan does, for which a count waits, and which reads do not begin.
+    /// first scan does, for which a count waits, and which reads by disk objects do not begin.
     private func missesWatch(_ use: Call, _ spec: Scene.CacheSpec, _ calls: [Call]) -> Bool {
-      !spec.isDisk || !scene.caches.contains { $0.coherence == .events }
+      !spec.isDisk || !scene.caches.contains { $0.coherence != .none }
         || calls.contains { $0.operation.verb == .count && $0.end < use.start }
         || !calls.contains { call in
-          call.start < use.end && ![.read, .whole, .file, .flush].contains(call.operation.verb)
+          let isOfDisk = call.cache.map { scene.caches[$0].isDisk } ?? true
+          return call.start < use.end
+            && !(isOfDisk && [.read, .whole, .file, .flush].contains(call.operation.verb))
         }
     }
 

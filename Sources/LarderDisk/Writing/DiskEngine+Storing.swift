@@ -260,7 +260,7 @@ extension DiskEngine {
     {
       if case .failed = progress { return false }
       guard .now < end else { return false }
-      changed.wait(ticket, timeout: .milliseconds(50))
+      changed.wait(ticket, until: .now.advanced(by: .milliseconds(50)))
     }
     let now = self.now
     var plan: TrimPlan?

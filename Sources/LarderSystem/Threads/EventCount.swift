@@ -15,7 +15,7 @@ package struct EventCount: ~Copyable, Sendable {
   }
 
   // The count wraps around after 2³² signals. A waiter that sleeps through exactly that many waits
-  // for one more, or for its timeout.
+  // for one more, or for its time.
   private let count = WaitableCount()
   private let waiterCount = Atomic<Int>(0)
 
@@ -37,12 +37,11 @@ package struct EventCount: ~Copyable, Sendable {
     if waiterCount.load(ordering: .sequentiallyConsistent) > 0 { count.wakeAll() }
   }
 
-  /// Waits until a signal after the ticket, for `timeout` at most. May return without a reason.
-  package func wait(_ ticket: Ticket, timeout: Duration? = nil) {
+  /// Waits until a signal after the ticket, or a time. May return without a reason.
+  package func wait(_ ticket: Ticket, until end: MonotonicTime? = nil) {
     // Before the comparison below and sequentially consistent with it, so that either this waiter
     // sees the new count or the signaller sees this waiter. A weaker order could let both miss.
     waiterCount.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    let end = timeout.map { MonotonicTime.now.advanced(by: $0) }
     while count.value == ticket.count {
       count.wait(while: ticket.count, until: end)
       if let end, end <= .now { break }
@@ -54,7 +53,7 @@ package struct EventCount: ~Copyable, Sendable {
 /// Makes the thread wait for a time.
 package func pause(for time: Duration) {
   let never = EventCount()
-  never.wait(never.ticket(), timeout: time)
+  never.wait(never.ticket(), until: .now.advanced(by: time))
 }
 
 #if !LARDER_SCHEDULES

@@ -136,12 +136,12 @@ package final class JobTimer: Sendable {
 
   private func run() {
     while true {
-      let (ticket, now) = (changed.ticket(), MonotonicTime.now)
-      let (due, polled, end, bell) = state.withLock { $0.takeDue(at: now) }
+      let ticket = changed.ticket()
+      let (due, polled, end, bell) = state.withLock { $0.takeDue(at: .now) }
       for entry in due { handOver(entry) }
       if !due.isEmpty { continue }
       if polled.isEmpty && end == nil { return }
-      if bell == nil { changed.wait(ticket, timeout: end?.duration(since: now)) }
+      if bell == nil { changed.wait(ticket, until: end) }
       let readable = bell?.wait(or: polled, until: end) ?? []
       let ready = state.withLock { $0.endPolling(readable) }
       changed.signal()

@@ -50,13 +50,12 @@ private final class IdleThread: Sendable {
     while true {
       let ticket = given.ticket()
       if let job = job.withLock({ exchange(&$0, with: nil) }) { return job }
-      let timeout = end?.duration(since: .now)
-      if let timeout, timeout <= .zero {
+      if let known = end, known <= .now {
         if stopsWaiting() { return nil }
         // A caller has taken this thread and is about to give it the job.
         end = nil
       } else {
-        given.wait(ticket, timeout: timeout)
+        given.wait(ticket, until: end)
       }
     }
   }

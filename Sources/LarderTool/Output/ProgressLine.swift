@@ -98,7 +98,7 @@ final class ProgressLine: Sendable {
         console.talk("\r\u{1b}[K" + text)
         isShown = true
       }
-      changed.wait(ticket, timeout: isShown ? .milliseconds(100) : first.duration(since: now))
+      changed.wait(ticket, until: isShown ? now.advanced(by: .milliseconds(100)) : first)
     }
     if isShown { console.talk("\r\u{1b}[K") }
     state.withLock { $0.isDrawing = false }
