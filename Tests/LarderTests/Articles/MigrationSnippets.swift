@@ -73,3 +73,11 @@ func migrateFromCaffeine(
   }
   return graph
 }
+
+func migrateFromFiles(
+  _ pages: Cache<[UInt8]>, old: [(key: String, path: String)]
+) async throws {
+  for (key, path) in old {
+    try await pages.disk.store(contentsOfFile: path, forKey: key, expiration: .days(7))
+  }
+}

@@ -79,7 +79,7 @@ func openFixture() async throws -> Cache<String> {
 func observe(_ cache: Cache<String>) async throws {
   let now = cache.statistics
   let rate = now.hitRate ?? 0  // of calls, between 0 and 1
-  print("\(rate), \(now.loads.time / max(1, now.loads.started)) a load")
+  print("\(rate), \(now.loads.time / max(1, now.loads.succeeded + now.loads.failed)) a load")
 }
 
 func listen(_ cache: Cache<String>, log: @escaping @Sendable (String) -> Void) async throws {

@@ -28,10 +28,14 @@ struct CacheMetrics<Value: Sendable>: Service {
     set("disk_written_bytes", now.disk.bytesWritten)
     set("disk_evictions", now.disk.removals[.evicted] ?? 0)
     set("disk_errors", now.disk.errors.values.reduce(0, +))
+    set("disk_upkeep_failures", now.disk.upkeepFailures.values.reduce(0, +))
+    set("disk_lost_stores", now.disk.lostStores)
+    set("disk_more_hits_at_double_limit", now.disk.moreHitsAtDoubleLimit)
     set("loads", now.loads.started)
     set("failed_loads", now.loads.failed)
     set("joins", now.loads.joined)
     set("served_stale", now.loads.servedStale)
+    set("unstored", now.loads.unstored)
     gauge("load_seconds").record(now.loads.time / .seconds(1))
     if let byteCount = try? await cache.disk.totalSize() { set("disk_size_bytes", byteCount) }
     if let count = try? await cache.disk.count() { set("disk_entries", count) }
