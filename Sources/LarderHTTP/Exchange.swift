@@ -137,7 +137,7 @@ struct Exchange: Sendable {
     var stored: Stored?
     let (old, count) = (usable?.stored, response.body.byteCount ?? 0)
     switch policy.verdict(on: response, to: asked, previous: old, sent: sent, at: cache.now) {
-    case .store(let new) where count <= cache.configuration.bodyLimit ?? .max: stored = new
+    case .store(let new) where count <= cache.bodyLimit: stored = new
     case .renew(let new, let isKept):
       let isStored = isKept ? await publish(new) : false
       if !isKept, !asked.isPersonal { await publish(nil) }

@@ -36,8 +36,8 @@ actor Flights {
   private var ids: [String: [UInt64]] = [:]
   /// The last change of what is stored, by URL.
   private(set) var changes: [String: Task<Result<Stored?, CacheError>, Never>] = [:]
-  /// The ends of the times during which requests for a URL do not wait, for 1,000 URLs.
-  private var lone: [String: ContinuousClock.Instant] = [:]
+  /// The ends of the times during which requests for a variant of a URL do not wait, for 1,000.
+  private var lone: [[String]: ContinuousClock.Instant] = [:]
   private var lastID: UInt64 = 0
   /// The flights that have ended. Read before a look for a stored response.
   nonisolated let endCount = Atomic<UInt64>(0)
@@ -49,7 +49,8 @@ actor Flights {
   /// has since; nil for a refresh, which never waits.
   func join(_ asker: Exchange, _ shares: Bool, after count: UInt64?) async -> Turn {
     let (key, limit) = (asker.key, asker.cache.configuration.collapseLimit)
-    let isShared = shares && (count == nil || lone[key].map { $0 <= .now } ?? true)
+    let end = lone[[key] + asker.variant.lines]
+    let isShared = shares && (count == nil || end.map { $0 <= .now } ?? true)
     if isShared, lastEnds[key.hashValue & 1023] > count ?? .max { return .looks(mayWait: true) }
     let open = ids[key]?.filter { isShared && flights[$0]?.isShared == true } ?? []
     let match = open.first { flights[$0]?.variant.fits(asker.request) == true }
@@ -57,7 +58,7 @@ actor Flights {
     // Also if nobody waits: what stands still keeps no refresh and no other response back.
     if flights[match]?.timer == nil {
       flights[match]?.timer = Task {
-        try await Task.sleep(for: limit > .zero ? limit : .seconds(5))
+        try await Task.sleep(for: limit > .zero ? min(limit, .seconds(1 << 31)) : .seconds(5))
         flights[match]?.isShared = false
         release(match, .looks(mayWait: false)) { _, _ in true }
       }
@@ -94,8 +95,8 @@ actor Flights {
   /// invalidated, or another request stores such one.
   func headCame(_ flight: UInt64, _ variant: Variant?, _ tells: Bool) -> Bool {
     guard var own = flights[flight], variant != nil || tells else { return false }
-    lone[own.key] = variant == nil ? .now + .seconds(120) : nil
-    if lone.count > 1000 { lone[lone.min { $0.value < $1.value }?.key ?? ""] = nil }
+    lone[[own.key] + own.variant.lines] = variant == nil ? .now + .seconds(120) : nil
+    if lone.count > 1000 { lone[lone.min { $0.value < $1.value }?.key ?? []] = nil }
     guard let variant else { return false }
     let others = ids[own.key]?.compactMap { flights[$0] } ?? []
     let isStored = others.contains { $0.isStoring && $0.isShared && $0.variant == variant }

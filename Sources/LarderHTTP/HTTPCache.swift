@@ -80,6 +80,8 @@ public final class HTTPCache: Sendable {
   let bodies: Cache<[UInt8]>
   /// The name in `Cache-Status`, as a token of RFC 9651 or else as a string.
   let statusName: String?
+  /// The most bytes of a body that can be stored, so that none is written in vain.
+  let bodyLimit: Int
   let flights = Flights()
   let counters = ForkSafeMutex(Statistics())
   /// When the disk last refused to let go of URLs, by their hash: what came before is not used.
@@ -94,6 +96,8 @@ public final class HTTPCache: Sendable {
     storage.disk.extending = .off
     storage.memoryCostLimit = storage.memoryCostLimit.map { $0 / 2 }
     self.configuration = configuration
+    let diskLimit = max(storage.disk.sizeLimit ?? .max, Stored.Content.largestInline)
+    bodyLimit = min(configuration.bodyLimit ?? .max, diskLimit)
     statusName = configuration.cacheStatusName.map { name in
       if name.isToken, (97...122).contains(name.utf8.first?.lowered ?? 0) { return name }
       return "\"\(name.filter { $0.isASCII && (" "..."~").contains($0) && !"\"\\".contains($0) })\""

@@ -38,8 +38,12 @@ extension HTTPCache {
       return Directives(isForced ? "no-cache" : "", isOfRequest: true)
     }
 
-    /// Whether the origin alone can answer: a body follows, or a condition concerns its own state.
-    var isForOrigin: Bool { hasBody || Self.preconditions.contains(where: fields.contains) }
+    /// Whether the origin alone can answer: a body follows, a condition concerns its own state, or
+    /// the URL would be that of another authority.
+    var isForOrigin: Bool {
+      hasBody || Self.preconditions.contains(where: fields.contains)
+        || authority.utf8.contains { $0 == 47 || $0 > 126 }
+    }
     private static let preconditions = ["if-match", "if-unmodified-since"]
 
     /// Whether this is GET, a file can name the URL, and the authority does not end in the path.
@@ -139,15 +143,19 @@ struct URLReference {
 
   /// Reads an absolute URL without its fragment; nil for any other text.
   init?(_ text: String) {
-    guard let url = text.wholeMatch(of: #/([^/?#]*://[^/?#]*)/?([^#]*)(#.*)?/#) else { return nil }
+    guard let url = text.wholeMatch(of: #/(?s)([^/?#]*://[^/?#]*)/?([^#]*)(#.*)?/#) else {
+      return nil
+    }
     self.init(String(url.1), "/\(url.2)")
   }
 
   /// Returns what a reference in the response means, if of the same origin. RFC 3986, 5; 9111, 4.4.
   func resolving(_ reference: String) -> URLReference? {
     let scheme = reference.hasPrefix("//") ? origin.prefix { $0 != "/" } : ""
-    if let other = URLReference(scheme + reference) { return other.origin == origin ? other : nil }
-    let (reference, path) = (reference.prefix { $0 != "#" }, target.prefix { $0 != "?" })
+    let other = URLReference(scheme + reference)
+    if let other, other.origin != origin { return nil }
+    let reference = (other?.target ?? reference).prefix { $0 != "#" }
+    let path = target.prefix { $0 != "?" }
     let folder = path.dropLast(path.reversed().prefix { $0 != "/" }.count)
     let isQuery = reference.isEmpty || reference.hasPrefix("?")
     let whole = (reference.hasPrefix("/") ? "" : isQuery ? path : folder) + reference

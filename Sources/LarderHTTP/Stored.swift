@@ -303,11 +303,12 @@ struct Variant: Sendable, Hashable {
   init(lines: [String]) { self.lines = lines }
 
   /// Creates the variant that a request asks for, of those that differ by some fields.
-  /// Space and the division into lines do not count, nor does the case of languages.
+  /// The space in lists of what is accepted does not count, nor does the case of languages.
   init(names: [String], of request: Request) {
     lines = names.map { name in
       guard let value = request.fields[name] else { return name }
-      let text = Fields.members(of: value).joined(separator: ",")
+      let isList = name.hasPrefix("accept")
+      let text = isList ? Fields.members(of: value).joined(separator: ",") : value
       return "\(name): \(name == "accept-language" ? text.lowercased() : text)"
     }
   }

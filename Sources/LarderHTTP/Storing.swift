@@ -171,15 +171,18 @@ actor Fill {
   private func store(_ piece: [UInt8]) async {
     guard isKept else { return }
     isKept = await exchange.cache.countingFailure {
-      if count > exchange.cache.configuration.bodyLimit ?? .max { throw HTTPCache.notKept }
+      if count > exchange.cache.bodyLimit { throw HTTPCache.notKept }
       gathered = gathered.isEmpty ? piece : gathered + piece
       if count > Stored.Content.largestInline, !gathered.isEmpty { try await write() }
       if hasEnded { await exchange.publish(stored.with(try await content())) }
     }
     guard !isKept else { return }
     gathered = []
-    // A client that goes says nothing of what was stored before.
-    if !Task.isCancelled { await exchange.publish(nil) }
+    // A client that goes says nothing of what was stored before, nor of later responses.
+    if !Task.isCancelled {
+      await exchange.publish(nil)
+      _ = await exchange.cache.flights.headCame(exchange.flight, nil, true)
+    }
     await exchange.discard(entry?.writer, gone: Task.isCancelled)
   }
 

@@ -207,16 +207,31 @@ extension `Stored responses` {
     #expect(scene.requests.count == 2)
   }
 
-  @Test func `a body over the limit passes and is not stored`() async throws {
-    for isAnnounced in [true, false] {
-      var reply = Reply(200, fresh)
-      (reply.body, reply.isStream) = (Array(repeating: 7, count: 50_000), true)
-      reply.announced = isAnnounced ? 50_000 : nil
-      let scene = try Scene([reply, reply]) { $0.bodyLimit = 40_000 }
-      for _ in 1...2 { #expect(try await scene.get().body.collect(upTo: .max).count == 50_000) }
-      #expect(scene.requests.count == 2)
-      #expect(try files(scene).isEmpty)
+  @Test(arguments: [true, false], [true, false])
+  func `a body over the limit passes, is not stored, and ends waiting`(
+    _ isAnnounced: Bool, _ isOfDisk: Bool
+  ) async throws {
+    var reply = Reply(200, fresh)
+    (reply.body, reply.isStream) = (Array(repeating: 7, count: 50_000), true)
+    reply.announced = isAnnounced ? 50_000 : nil
+    let faults = FaultInjector()
+    // The file without a name is for what is written.
+    if isAnnounced { faults.plan(.errno(.ioError), for: .write, onwards: true) }
+    let scene = try Scene([reply, reply]) {
+      if isOfDisk { $0.storage.disk.sizeLimit = 40_000 } else { $0.bodyLimit = 40_000 }
+      $0.storage.disk.faults = faults
     }
+    for _ in 1...2 { #expect(try await scene.get().body.collect(upTo: .max).count == 50_000) }
+    #expect(scene.requests.count == 2)
+    #expect(try files(scene).isEmpty)
+    #expect(scene.cache.statistics.notKept == (isAnnounced ? 0 : 2))
+    let request = HTTPCache.Request(authority: "example.org", target: "/a")
+    let flights = scene.cache.flights
+    guard case .asks(let flight) = await flights.join(request, in: scene, after: .max) else {
+      Issue.record("it waits")
+      return
+    }
+    #expect(await flights.flights[flight]?.isShared == false)
   }
 
   @Test(arguments: [true, false])
@@ -449,6 +464,25 @@ struct `Requests at once` {
       return
     }
     #expect(await flights.flights[flight]?.isShared == !ends)
+  }
+
+  @Test(.watched) func `what is not stored for one variant does not end waiting for others`()
+    async throws
+  {
+    let scene = try scene(.seconds(Int64.max))
+    var fields = fresh
+    fields.append("Vary", "Cookie")
+    let vary = fields
+    let first = SlowOrigin { _ in .init(status: 200, fields: vary, body: .init([65])) }
+    _ = try await send(1, to: first, scene)
+    fields.set("Cache-Control", "no-store")
+    let own = fields
+    let second = SlowOrigin { _ in .init(status: 200, fields: own, body: .init([66])) }
+    _ = try await send(1, to: second, scene) { _ in ["Cookie": "a"] }
+    scene.clock.advance(by: .seconds(61))
+    let third = SlowOrigin { _ in .init(status: 200, fields: vary, body: .init([67])) }
+    _ = try await send(20, to: third, scene)
+    #expect(third.count == 1)
   }
 
   @Test(.watched) func `a failure is shared, and a cancellation is not`() async throws {
