@@ -22,7 +22,8 @@ extension Verb {
       """,
       """
       With --variants, KEY goes with all keys that are joined of it and further parts, under every \
-      extension, and the sum is printed.
+      extension, and the sum is printed. One whose key is not recorded stays, because nothing \
+      tells that it is one; how many entries record none is said.
       """,
       """
       All keys and names are tried; if any was not there, the status is 1. One that is ambiguous, \
@@ -64,9 +65,6 @@ extension Call {
         let removal = try remove(target, from: cache)
         tally.add(removal)
         isMissing = removal.removed == 0 && removal.failed == 0
-        if removal.failed > 0 {
-          console.say("\(removal.failed.counted("entry")) could not be removed")
-        }
       } catch {
         tally.failed += 1
         console.say(error.description)
@@ -76,9 +74,11 @@ extension Call {
         try sayMissing(target, in: cache, isAlone: targets.count == 1)
       }
     }
+    var extra = [("missing", JSONValue(missingCount))]
+    if isOfGroups { extra.append(("unknown_keys", JSONValue(try sayStaying(in: cache)))) }
     try onCache { () throws(CacheError) in try cache.close() }
     if isJSON {
-      try console.print(tally.json(extra: [("missing", JSONValue(missingCount))]))
+      try console.print(tally.json(extra: extra))
     } else if isOfGroups {
       try console.print(tally.text)
     }
@@ -91,10 +91,24 @@ extension Call {
     _ target: Target, from cache: DiskCache
   ) throws(CacheError) -> RemovalTally {
     if arguments.has(.allVariants), let key = target.key {
-      return RemovalTally(try cache.removeVariants(of: key))
+      let removal = RemovalTally(try cache.removeVariants(of: key))
+      if removal.failed > 0 {
+        console.say("\(removal.failed.counted("entry")) could not be removed")
+      }
+      return removal
     }
     let byteCount = try cache.remove(target.name)
     return RemovalTally(removed: byteCount == nil ? 0 : 1, byteCount: byteCount ?? 0)
+  }
+
+  /// Reports the entries that may be variants, which nothing tells, and returns their number.
+  private func sayStaying(in cache: DiskCache) throws(Failure) -> Int {
+    let count = try entries(of: cache).count { $0.key == nil }
+    if count > 0 {
+      let what = "\(count.counted("entry")) without a recorded key"
+      console.say("\(what) \(count == 1 ? "stays" : "stay"), variant or not")
+    }
+    return count
   }
 
   /// Reports an entry that was not there. A person is told of the variants of its key, if it alone

@@ -173,6 +173,23 @@ struct `What list prints is taken back` {
     #expect(try scene.run("rm", "c", "0cc1", "--variants", "--name").status == 2)
   }
 
+  @Test func `rm --variants says how many entries may be variants and stay`() throws {
+    try scene.put("1", "u")
+    for count in 1...2 {
+      // As a copy without attributes.
+      _ = try scene.shell("printf v > c/\(count)0000000000000000000000000000000")
+      let unknown = try scene.run("list", "c", "--json").json?["unknown_keys"] as? Int
+      let outcome = try scene.run("rm", "c", "a", "--variants", "--json")
+      #expect(try outcome.json?["unknown_keys"] as? Int == unknown)
+      guard unknown == count else { return }
+      let verb = count == 1 ? "y without a recorded key stays" : "ies without a recorded key stay"
+      #expect(outcome.talk.contains("\(count) entr\(verb), variant or not\n"))
+    }
+    let alone = try scene.run("rm", "c", "u", "--json")
+    let json = try alone.json
+    #expect(alone.talk.isEmpty && json?["removed"] as? Int == 1 && json?["unknown_keys"] == nil)
+  }
+
   @Test func `put takes no name of an entry for a key`() throws {
     let name = "0cc175b9c0f1b6a831c399e269772661"
     for place in [name, String(name.prefix(8)), "c/\(name)"] {
