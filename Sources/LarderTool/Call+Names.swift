@@ -5,8 +5,8 @@ extension Call {
   /// of digits, such as a number or a date, is the beginning of another entry's name.
   static let leastDigits = 8
 
-  /// Returns the name that begins with some bytes; nil if none does. Whole names are returned even
-  /// if they have no file.
+  /// Returns the name that is or begins with some bytes; nil if none does. With `--name`, a whole
+  /// name that no file has or begins with is returned too.
   func name(
     beginningWith bytes: [UInt8], in cache: DiskCache
   ) throws(Failure) -> EntryName? {
@@ -17,10 +17,12 @@ extension Call {
     let whole = EntryName(start)
     guard whole != nil || Self.areDigits(start, of: 1...32) else { return nil }
     // Without a walk for each name of a long list.
-    if let whole, arguments.has(.byName) { return whole }
+    let entry = try onCache { () throws(CacheError) in
+      try whole.flatMap { (name) throws(CacheError) in try cache.entry(named: name) }
+    }
+    if entry != nil { return whole }
     let names = try onCache { () throws(CacheError) in try cache.names(beginningWith: start) }
-    if let whole, names.contains(whole) { return whole }
-    guard names.count > 1 else { return names.first }
+    guard names.count > 1 else { return names.first ?? (arguments.has(.byName) ? whole : nil) }
     let list = names.prefix(3).map(\.description).joined(separator: ", ")
     throw .usage(
       "\(names.count.grouped) names begin with \(bytes.quotedForDisplay): \(list)"

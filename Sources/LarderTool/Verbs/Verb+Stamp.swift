@@ -107,15 +107,11 @@ extension Call {
     var names: [String] = []
     for argument in arguments[.name] {
       let operand = try withoutDirectory(argument, in: cache)
-      if EntryName(operand) == nil {
-        guard let name = try name(beginningWith: operand, in: cache) else {
-          let shown = operand.quotedForDisplay
-          throw .usage("\(shown) is no name of an entry; give names as they stand in DIR")
-        }
-        names.append(name.description)
-      } else {
-        names.append(String(decoding: operand, as: UTF8.self))
+      guard let name = try name(beginningWith: operand, in: cache) ?? EntryName(operand) else {
+        let shown = operand.quotedForDisplay
+        throw .usage("\(shown) is no name of an entry; give names as they stand in DIR")
       }
+      names.append(name.description)
     }
     return names.isEmpty ? nil : names
   }

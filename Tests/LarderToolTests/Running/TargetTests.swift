@@ -99,6 +99,21 @@ struct `What list prints is taken back` {
     #expect(try scene.run("stamp", "c", "0dd1").status == 2)
   }
 
+  @Test func `the digits of a name that has an extension lead to it, as fewer do`() throws {
+    try scene.put("value of x", "x", "--ext", "png")
+    let digits = "9dd4e461268c8034f5c8564e155c67a6"
+    for start in [digits, "\(digits).p\u{2026}", "c/\(digits)", String(digits.dropLast())] {
+      #expect(try scene.run("get", "c", start, "--name").text == "value of x")
+      #expect(try scene.run("path", "c", start, "--name").text.hasSuffix("/c/\(digits).png\n"))
+      #expect(try scene.run("stamp", "c", start).text == "stamped 1 entry\n")
+    }
+    let absent = "0123456789abcdef0123456789abcdef"
+    #expect(try scene.run("path", "c", absent, "--name").text.hasSuffix("/c/\(absent)\n"))
+    #expect(try scene.run("stamp", "c", absent).talk.contains("\(absent) is not there"))
+    #expect(try scene.run("rm", "c", digits, "--name").status == 0)
+    #expect(try scene.names(in: "c").count == 3)
+  }
+
   @Test func `get --expired writes what has expired, and damage stays a miss`() throws {
     _ = try scene.shell("touch -m c/0cc1*")
     #expect(try scene.run("get", "c", "a").status == 1)
