@@ -44,6 +44,17 @@ struct OutputFile: ~Copyable {
     return folder.flatMap { Int32(text.dropFirst($0.count)) }
   }
 
+  /// Returns the number of the standard output or error, if it has a file open; nil for others.
+  private static func stream(to file: FileStatus) -> Int32? {
+    [1, 2].first { number in
+      do throws(Errno) {
+        return try FileDescriptor(lending: number).status().identity == file.identity
+      } catch {
+        return false
+      }
+    }
+  }
+
   /// Starts a file that replaces the file at a path when it is finished, or writes to an open
   /// descriptor that the path names, such as `/dev/stdout`.
   ///
@@ -65,6 +76,10 @@ struct OutputFile: ~Copyable {
     do throws(Errno) {
       let status = try path.status()
       if status.isDirectory { throw .isDirectory }
+      if status.isRegular, let number = Self.stream(to: status) {
+        self.init(FileDescriptor(lending: number), nil)
+        return
+      }
       // The link is resolved, so that it stays a link to the new file.
       if status.isRegular {
         self = try Self.replacing(try path.resolved(), status, permissions: permissions)

@@ -138,6 +138,21 @@ struct `Putting and getting` {
     }
   }
 
+  @Test(arguments: ["log", "link", "/proc/$$/fd/1", "/proc/$$/fd/2"])
+  func `a file that is an output already is written to, and not replaced`(path: String) throws {
+    try scene.put("new", "k")
+    _ = try scene.shell("ln -s /dev/stdout link")
+    for verb in ["get c k", "report c"] {
+      let line = """
+        echo old > log; exec 3>&1 >> log 2>&1; $larder \(verb) -o \(path); echo more
+        { head -c 7 log; tail -c 5 log; } >&3
+        """
+      let outcome = try scene.shell(line)
+      #expect(outcome.text == "old\n\(verb == "report c" ? "<!d" : "new")more\n")
+    }
+    #expect(try scene.names(in: ".") == ["c", "link", "log"])
+  }
+
   @Test(arguments: 3...9)
   func `a descriptor that the command was not given is no output`(number: Int) throws {
     for value in ["v", ""] {
