@@ -22,9 +22,9 @@ extension Verb {
       It looks ten times a second and shows what a name has become since the last look. A value \
       that was overwritten or removed again in between is not seen; the terminal shows how many \
       overwritten ones are known. When events come faster than the system keeps them, the \
-      directory is read anew, and uses meanwhile are not seen: the terminal says so, a pipe gets \
-      it on stderr, and --json has an object with the event lost. On a network file system, what \
-      other machines do is not seen.
+      directory is read anew, and uses and replacements of the same length meanwhile are not seen: \
+      the terminal says so, a pipe gets it on stderr, and --json has an object with the event \
+      lost. On a network file system, what other machines do is not seen.
       """,
     ],
     run: { call throws(Failure) in try call.watch() })

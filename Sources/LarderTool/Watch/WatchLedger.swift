@@ -7,6 +7,8 @@ struct WatchLedger: Sendable {
   private var entries: [String: DiskEntry] = [:]
   /// The entries whose expiry was reported, so that each is reported once.
   private var expired: Set<String> = []
+  /// No other entry expires before this time.
+  private var nextExpiry = Timestamp.never
   // 128 bits, so that the sum is exact again after files that claim nearly 2⁶³ bytes are removed.
   private var exactByteCount: Int128 = 0
   /// The number of events of each kind.
@@ -36,7 +38,8 @@ struct WatchLedger: Sendable {
   /// Creates a ledger with the present entries.
   init(_ contents: [DiskEntry], at now: Timestamp, limit: Int64? = nil) {
     self.limit = limit
-    for entry in contents { set(entry, at: now) }
+    for entry in contents { set(entry) }
+    expired = Set(contents.filter { $0.isExpired(at: now) }.map(\.name))
     fullest = exactByteCount
   }
 
@@ -54,7 +57,7 @@ struct WatchLedger: Sendable {
       }
       let isNew = sightings.published.contains(name)
       let kind = Self.kind(known, found, isNew: isNew, at: now)
-      set(found, at: now)
+      set(found)
       if let kind { events.append(event(kind, found, now)) }
     }
     let isStoring = !sightings.published.isEmpty
@@ -63,16 +66,17 @@ struct WatchLedger: Sendable {
     return events + remove(gone, at: now) + expire(at: now)
   }
 
-  /// Replaces all entries after events were lost. Reports stores and removals, but no uses.
+  /// Replaces all entries after events were lost. Reports stores and removals, but no uses, and of
+  /// replacements those by a value of another length.
   mutating func replaceAll(_ contents: [DiskEntry], at now: Timestamp) -> [WatchEvent] {
     var events: [WatchEvent] = []
     lossCount += 1
     let names = Set(contents.map(\.name))
     let gone = entries.values.filter { !names.contains($0.name) }
     for entry in contents {
-      let isNew = entries[entry.name] == nil
-      set(entry, at: now)
-      if isNew { events.append(event(.stored, entry, now)) }
+      let kind = Self.kind(entries[entry.name], entry, isNew: false, at: now)
+      set(entry)
+      if let kind, kind != .used { events.append(event(kind, entry, now)) }
     }
     let byUse = gone.sorted(by: EntryOrder.used.precedes)
     notePurge(byUse, isStoring: !events.isEmpty)
@@ -93,23 +97,25 @@ struct WatchLedger: Sendable {
     return parts.isEmpty ? nil : "not shown: " + parts.joined(separator: "; ")
   }
 
-  /// Returns the change of an existing entry; nil for none worth an event.
+  /// Returns the change of an existing entry; nil for none worth an event, and for an expiry that
+  /// was moved into the past, which is reported like one that passes.
   private static func kind(
     _ known: DiskEntry?, _ found: DiskEntry, isNew: Bool, at now: Timestamp
   ) -> WatchEvent.Kind? {
     guard let known else { return .stored }
     if isNew || known.byteCount != found.byteCount { return .replaced }
-    if found.isExpired(at: now) && !known.isExpired(at: now) { return .expired }
+    if found.isExpired(at: now) && !known.isExpired(at: now) { return nil }
     return known.lastAccess != found.lastAccess || known.expiry != found.expiry ? .used : nil
   }
 }
 
 extension WatchLedger {
-  private mutating func set(_ entry: DiskEntry, at now: Timestamp) {
-    forget(entry.name)
-    entries[entry.name] = entry
-    exactByteCount += Int128(entry.byteCount)
-    if entry.isExpired(at: now) { expired.insert(entry.name) }
+  private mutating func set(_ entry: DiskEntry) {
+    let old = entries.updateValue(entry, forKey: entry.name)
+    exactByteCount += Int128(entry.byteCount) - Int128(old?.byteCount ?? 0)
+    // Another expiry is reported anew when it passes.
+    if old?.expiry != entry.expiry { expired.remove(entry.name) }
+    nextExpiry = min(nextExpiry, entry.expiry ?? .never)
   }
 
   private mutating func forget(_ name: String) {
@@ -161,8 +167,14 @@ extension WatchLedger {
   }
 
   /// Reports the entries that have expired since the last call.
+  ///
+  /// - Complexity: O(n log n) for n entries; O(1) if none can have expired.
   private mutating func expire(at now: Timestamp) -> [WatchEvent] {
+    if now < nextExpiry { return [] }
     let passed = entries.values.filter { $0.isExpired(at: now) && !expired.contains($0.name) }
+    nextExpiry = entries.values.reduce(.never) { next, entry in
+      entry.isExpired(at: now) ? next : min(next, entry.expiry ?? .never)
+    }
     return passed.sorted { $0.name < $1.name }.map { entry in
       expired.insert(entry.name)
       return event(.expired, entry, now)

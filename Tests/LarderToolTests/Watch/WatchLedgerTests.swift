@@ -81,6 +81,49 @@ struct WatchLedgerTests {
     #expect(ledger.take(nothing, at: later).isEmpty)
   }
 
+  /// Returns the events of a look that finds the file of a number stamped.
+  private func stamp(
+    _ number: Int, in ledger: inout WatchLedger, at now: Timestamp
+  ) throws -> [WatchEvent.Kind] {
+    var sightings = WatchSightings()
+    sightings.add(.stamped(try name(number)))
+    sightings.found[try name(number)] = try cache.entry(named: name(number))
+    return ledger.take(sightings, at: now).map(\.kind)
+  }
+
+  @Test func `an expiry is told beside a use, and anew for another expiry`() throws {
+    var ledger = WatchLedger(try cache.entries(), at: Self.now)
+    let later = Self.now.adding(seconds: 4 * 86_400)
+    let expired = Array(repeating: WatchEvent.Kind.expired, count: 20)
+    _ = try scene.shell("touch -a c/\(file(10))")
+    #expect(try stamp(10, in: &ledger, at: later) == [.used] + expired)
+    _ = try scene.shell("touch -a -d @0 c/\(file(10))")
+    #expect(try stamp(10, in: &ledger, at: later) == [.used])
+    _ = try scene.shell("touch -m -d @\(later.seconds + 9) c/\(file(10))")
+    #expect(try stamp(10, in: &ledger, at: later) == [.used])
+    #expect(ledger.take(WatchSightings(), at: later.adding(seconds: 8)).isEmpty)
+    #expect(ledger.take(WatchSightings(), at: later.adding(seconds: 9)).map(\.kind) == [.expired])
+  }
+
+  @Test func `an expiry that is moved into the past is told once`() throws {
+    var ledger = WatchLedger(try cache.entries(), at: Self.now)
+    _ = try scene.shell("touch -m -d @\(Self.now.seconds - 9) c/\(file(10))")
+    #expect(try stamp(10, in: &ledger, at: Self.now) == [.expired])
+    #expect(try stamp(10, in: &ledger, at: Self.now) == [])
+    #expect(WatchLedger(try cache.entries(), at: Self.now).tally.isEmpty)
+  }
+
+  @Test func `after lost events a walk tells what was replaced and what has expired`() throws {
+    var ledger = WatchLedger(try cache.entries(), at: Self.now)
+    _ = try cache.store(Array("longer".utf8), forKey: "7", expiration: .days(3))
+    _ = try scene.shell("touch -a c/\(file(8))")
+    let later = Self.now.adding(seconds: 4 * 86_400)
+    let events = ledger.replaceAll(try cache.entries(), at: later)
+    #expect(events.map(\.kind) == [.replaced] + Array(repeating: .expired, count: 20))
+    let again = ledger.replaceAll(try cache.entries(), at: later)
+    #expect(ledger.byteCount == 101 && again.isEmpty)
+  }
+
   @Test func `after lost events a walk tells what came and went`() throws {
     let entries = try cache.entries()
     var ledger = WatchLedger(Array(entries.dropLast()), at: Self.now)
