@@ -137,12 +137,12 @@ extension FixtureDirectory {
   }
 
   /// Returns the text of the settings in a directory above; an empty one if it cannot be read, as
-  /// git takes it.
+  /// git takes it, or be named, as below a name that is not UTF-8.
   private static func text(in directory: String) throws(Errno) -> String {
     do throws(Errno) {
       let handle = try DirectoryHandle.open(path: directory, faults: nil)
       return try handle.text(of: gitAttributesName) ?? ""
-    } catch .permissionDenied, .tooManyLinks, .invalidArgument {
+    } catch .permissionDenied, .tooManyLinks, .invalidArgument, .noSuchFile {
       return ""
     }
   }

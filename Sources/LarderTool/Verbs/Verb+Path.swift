@@ -51,6 +51,13 @@ extension Call {
   func path() throws(Failure) -> ExitCode {
     let cache = try openForReading()
     let path = cache.path(of: try target(in: cache).name)
+    // A name that is not UTF-8 has it in the place of bytes, and the path is of nothing.
+    let isReplacement = { (scalar: Unicode.Scalar) in scalar == "\u{fffd}" }
+    let directory = String(decoding: arguments.directory, as: UTF8.self)
+    let isGiven = directory.unicodeScalars.contains(where: isReplacement)
+    if !isGiven, path.unicodeScalars.contains(where: isReplacement) {
+      throw .usage("the path of DIR is not UTF-8; rename the directory that is not")
+    }
     if isJSON {
       try console.print(["schema": 1, "path": .string(path)])
     } else {

@@ -110,5 +110,13 @@ struct `Directories that are no cache` {
     let outcome = try scene.shell(#"$larder list "$(printf 'a\377')""#)
     #expect(outcome.status == 2)
     #expect(outcome.talk.contains(#"DIR 'a\xff' is not UTF-8"#))
+    // Reached relatively, it can be used, but no text is its path.
+    let line = #"d=$(printf 'a\377'); mkdir -p "$d/c"; cd "$d"; echo v | $larder put c k; "#
+    #expect(try scene.shell(line + "$larder get c k").text == "v\n")
+    let path = try scene.shell(line + "$larder path c k")
+    #expect(path.status == 2 && path.text.isEmpty && path.talk.contains("is not UTF-8"))
+    // This character may be in a name.
+    try scene.put("v", "k", in: "\u{fffd}")
+    #expect(try scene.run("path", "\u{fffd}", "k").text.contains("/\u{fffd}/"))
   }
 }

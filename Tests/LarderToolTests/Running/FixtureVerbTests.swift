@@ -87,6 +87,12 @@ struct `Recording and packing fixtures` {
     #expect(try scene.run("fixture", "check", "f").status == 0)
   }
 
+  @Test func `check goes without the attributes above a name that is not UTF-8`() throws {
+    let line = #"d=$(printf 'a\377'); mkdir "$d"; cd "$d"; echo v > v; $larder record f k v; "#
+    let outcome = try scene.shell(line + "$larder fixture check f")
+    #expect(outcome.status == 0 && outcome.text == "checked 1 entry: all as the manifest says\n")
+  }
+
   @Test func `check takes values as meant that have expired, if it is told to`() throws {
     try scene.put("value", "abc", "--expires", "2h")
     try scene.put("other", "k")
