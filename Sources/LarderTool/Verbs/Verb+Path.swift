@@ -61,7 +61,7 @@ extension Call {
     if isJSON {
       try console.print(["schema": 1, "path": .string(path)])
     } else {
-      let isUnchanged = !StandardStream.output.isTerminal || path.isSafeForDisplay
+      let isUnchanged = !console.isTerminal || path.isSafeForDisplay
       try console.print((isUnchanged ? path : path.escapedForDisplay) + "\n")
     }
     return .fine

@@ -132,6 +132,7 @@ struct `Looking closer` {
     let path = try #require(outcome.text.hasSuffix("\n") ? String(outcome.text.dropLast()) : nil)
     #expect(FileManager.default.fileExists(atPath: path))
     #expect(try scene.runOnTerminal(["path", name, "k"]).lines.count == 1)
+    #expect(try scene.runOnTerminal(["path", name, "k", "--plain"]).text == outcome.text)
   }
 
   @Test func `why breaks no line in a pipe, and says if what has expired is damaged`() throws {
