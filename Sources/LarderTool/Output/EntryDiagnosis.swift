@@ -89,7 +89,7 @@ struct EntryDiagnosis: Sendable {
       parts.append("expires \(expiry.relativeText(at: now)) (\(expiry.rfc3339.prefix(19))Z)")
     }
     // The program's `extending` decides whether a use extends; no file tells.
-    if case .seconds(let seconds)? = entry.lifetime {
+    if case .seconds(let seconds)? = entry.lifetime, seconds > 0 {
       let span = now.adding(seconds: Int64(seconds)).relativeText(at: now).dropFirst(3)
       parts.append("stored for \(span)")
     }

@@ -139,6 +139,9 @@ struct `Looking closer` {
     try scene.put("value", "abc", "--data", String(repeating: "x", count: 90))
     let why = try scene.run("why", "c", "abc").text
     #expect(why.split(separator: "\n")[1].hasSuffix("stored for 7 d."))
+    try scene.write("v".utf8, to: "v")
+    _ = try scene.run("record", "f", "k", "v", "--expires", "0")
+    #expect(try !scene.run("why", "f", "k").text.contains("stored for"))
     _ = try scene.shell("f=$($larder path c abc); printf x >> $f; touch -m -d '-1 hour' $f")
     guard try scene.run("why", "c", "abc").text.contains("no hash") == false else { return }
     let outcome = try scene.run("why", "c", "abc", "--json")
