@@ -114,18 +114,18 @@ extension JSONValue {
     }
   }
 
-  /// Returns a point in time in the format of RFC 3339; null for never and for nil.
+  /// Returns a point in time in the format of RFC 3339; null for nil, as of an expiry of never.
   ///
-  /// A time before year 0, for which RFC 3339 has no form, is written as the first that it has.
-  /// `nanoseconds(_:)` has every time exactly.
+  /// A time for which RFC 3339 has no form, before year 0 or after 9999, is written as the nearest
+  /// that it has. `nanoseconds(_:)` has every time exactly.
   static func time(_ time: Timestamp?) -> JSONValue {
-    guard let time, time < .never else { return .null }
-    return .string(max(time, .firstOfRFC3339).rfc3339)
+    guard let time else { return .null }
+    return .string(min(max(time, .firstOfRFC3339), .lastOfRFC3339).rfc3339)
   }
 
-  /// Returns a point in time in nanoseconds since 1970; null for never and for nil.
+  /// Returns a point in time in nanoseconds since 1970; null for nil.
   static func nanoseconds(_ time: Timestamp?) -> JSONValue {
-    guard let time, time < .never else { return .null }
+    guard let time else { return .null }
     return .integer(Int128(time.seconds) * 1_000_000_000 + Int128(time.nanoseconds))
   }
 }
