@@ -69,7 +69,7 @@ enum ManualPage {
 
   private static func addSurroundings(to page: inout Roff) {
     page.section("ENVIRONMENT")
-    page.item("NO_COLOR", "With any value: no colours. TERM=dumb does the same.")
+    page.item("NO_COLOR", "With any value but an empty one: no colours. TERM=dumb does the same.")
     page.item("COLUMNS", "The width for tables on a terminal, in the place of the terminal's own.")
     page.section("FILES")
     page.item("CACHEDIR.TAG", "Marks a cache directory, so that backups skip it.")

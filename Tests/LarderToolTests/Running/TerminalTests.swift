@@ -116,6 +116,9 @@ struct `On a terminal` {
       let text = try scene.runOnTerminal(["list", "c"], environment: environment).text
       #expect(!text.contains("\u{1b}") && text.contains("expired"))
     }
+    let empty = try scene.runOnTerminal(["list", "c"], environment: ["NO_COLOR": ""])
+    #expect(empty.text.contains("\u{1b}[31mexpired"))
+    #expect(try scene.run("man").text.contains("With any value but an empty one: no colours."))
     let plain = try scene.runOnTerminal(["list", "c", "--plain"])
     #expect(try scene.run("list", "c").text.withoutAges == plain.text.withoutAges)
   }
