@@ -28,8 +28,8 @@ extension FixtureDirectory {
 
   /// Records a value in place of an older one, and its line in the manifest.
   ///
-  /// The file is written before its line, and after the line of an older value was removed. If that
-  /// is interrupted, the file has no line, which a check reports and a second recording repairs.
+  /// The file is written, the line of an older value goes, and the file gets its name and its line.
+  /// If that is interrupted, a check may report a file without one. A second recording mends it.
   ///
   /// - Parameters:
   ///   - now: The time of the fixture, the same on any day: recording again changes nothing.
@@ -44,18 +44,22 @@ extension FixtureDirectory {
     }
     let line = FixtureLine(recording, key, at: now)
     // The old line goes in a change of its own: a manifest that was replaced is not locked.
-    for writesFile in [false, true] {
+    var staged: StagedFile?
+    for publishes in [false, true] {
       let goesOn = try updating("record") { (manifest) throws(CacheError) in
         try onFixture(path, "record") { () throws(Errno) in
           if keepsOld, try hasEntry(line.name) { return false }
-          if manifest.lines[line.name] != [line] { manifest.lines[line.name] = nil }
-          guard writesFile else { return true }
+          if publishes {
+            _ = try staged?.publish(as: line.name.fileName, isExclusive: false)
+            manifest.set(line)
+            return true
+          }
           var file = try stage(permissions: 0o644)
           try file.write(recording.value.span)
           // Without attributes the manifest still has everything.
           _ = try line.seal(file.descriptor)
-          _ = try file.publish(as: line.name.fileName, isExclusive: false)
-          manifest.set(line)
+          staged = consume file
+          if manifest.lines[line.name] != [line] { manifest.lines[line.name] = nil }
           return true
         }
       }

@@ -35,7 +35,7 @@ extension Call {
   /// fixture.
   func proof() throws(Failure) -> (isProven: Bool, isFixture: Bool) {
     let path = try Self.path(of: arguments.directory)
-    return try onCache { () throws(CacheError) in
+    return try onFixture { () throws(CacheError) in
       (try DirectoryKind.isProven(ofDirectory: path), try FixtureCopy.isFixture(path))
     }
   }

@@ -35,7 +35,8 @@ final class FixtureCopy: Sendable {
     do throws(Errno) {
       directory = try ScratchDirectory("larder-fixture")
     } catch {
-      throw CacheError(errno: error, operation: "open", path: ScratchDirectory.parent)
+      // Not as of a cache that is missing.
+      throw CacheError(.io, operation: "open", path: ScratchDirectory.parent, errno: error)
     }
     EndingSignals.remove { [weak directory] in directory?.remove() }
     refusals = try fixture.unpack(into: directory.path).refusals
@@ -66,7 +67,7 @@ extension Call {
     try requireCache()
     let path = try Self.path(of: arguments.directory)
     var call = self
-    call.fixtureCopy = try onCache { () throws(CacheError) in try FixtureCopy(of: path) }
+    call.fixtureCopy = try onFixture { () throws(CacheError) in try FixtureCopy(of: path) }
     if let fixture = call.fixtureCopy, console.isTerminal, !isJSON {
       let line = "a fixture: its clock stands at \(fixture.now.rfc3339)"
       console.talk(console.style.dim(line) + "\n")

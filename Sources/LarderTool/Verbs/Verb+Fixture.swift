@@ -107,8 +107,8 @@ extension Call {
     }
   }
 
-  /// Runs a step on two directories. The failure names the directory of the error.
-  private func onFixture<Result>(
+  /// Runs a step on more than one directory. The failure names the directory of the error.
+  func onFixture<Result>(
     _ step: () throws(CacheError) -> Result
   ) throws(Failure) -> Result {
     do throws(CacheError) {

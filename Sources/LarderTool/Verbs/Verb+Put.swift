@@ -87,7 +87,8 @@ extension Call {
   private func mayPut(in kind: DirectoryKind) throws(Failure) -> Bool {
     guard kind == .cache else { return kind == .empty }
     let (isProven, isFixture) = try proof()
-    return isProven || isFixture
+    if isFixture { throw .usage("DIR is a fixture, which larder record keeps values in") }
+    return isProven
   }
 
   /// Opens the input: stdin, or the file named. Throws for a directory.

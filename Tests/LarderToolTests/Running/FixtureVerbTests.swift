@@ -227,6 +227,21 @@ struct `Recording and packing fixtures` {
     #expect(try scene.run("list", "f").status == 0)
   }
 
+  @Test func `a recording that finds no room leaves the one before as it was`() throws {
+    _ = try scene.run("record", "f", "abc", "--data", "etag", input: Data("hello".utf8))
+    let before = try scene.shell("cat f/manifest f/900*").text
+    try scene.write([UInt8](repeating: 65, count: 20_000), to: "big")
+    #expect(try scene.shell("ulimit -f 8; $larder record f abc big").status != 0)
+    #expect(try scene.shell("cat f/manifest f/900*").text == before)
+    #expect(try scene.run("fixture", "check", "f").status == 0)
+  }
+
+  @Test func `a fixture is not blamed for a temporary directory that is missing`() throws {
+    _ = try scene.run("record", "f", "abc", input: Data("hello".utf8))
+    let outcome = try scene.shell("TMPDIR=/nowhere $larder list f")
+    #expect(outcome.status == 4 && outcome.talk.contains("/nowhere"))
+  }
+
   @Test func `pack keeps lines that tell of one content, and says so with status 1`() throws {
     let name = "900150983cd24fb0d6963f7d28e17f72"
     for data in ["a", "b"] {
