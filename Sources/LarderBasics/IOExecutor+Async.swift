@@ -49,32 +49,31 @@ extension IOExecutor {
     _ elements: [Element], replaces: Bool = false,
     _ work: @escaping @Sendable (Element) throws(CacheError) -> Output
   ) async -> [Result<Output, CacheError>] {
-    // One job per thread and not per element: a batch of small reads would mostly switch threads.
+    // Many elements a job: a batch of small reads would mostly switch threads.
     let pieceCount = max(1, min(threadLimit, elements.count))
-    let pieces = (0..<pieceCount).map { piece in
-      elements.count * piece / pieceCount..<elements.count * (piece + 1) / pieceCount
-    }
     return await withTaskGroup(of: (Int, [Result<Output, CacheError>]).self) { group in
-      for (index, piece) in pieces.enumerated() {
-        group.addTask { (index, await self.outcomes(of: elements[piece], replaces, work)) }
+      for index in 0..<pieceCount {
+        group.addTask {
+          var outcomes: [Result<Output, CacheError>] = []
+          let (start, end) = (elements.count * index, elements.count * (index + 1))
+          var rest = elements[start / pieceCount..<end / pieceCount]
+          // Other calls get a turn after each part, and a cancellation ends the rest.
+          while case let part = rest.prefix(128), !part.isEmpty {
+            rest = rest.dropFirst(part.count)
+            do throws(CacheError) {
+              outcomes += try await self.run("batch", replaces: replaces) { () throws(CacheError) in
+                part.map { element in Result { () throws(CacheError) in try work(element) } }
+              }
+            } catch {
+              outcomes += part.map { _ in .failure(error) }
+            }
+          }
+          return (index, outcomes)
+        }
       }
       var outcomes = Array(repeating: [Result<Output, CacheError>](), count: pieceCount)
       for await (index, outcome) in group { outcomes[index] = outcome }
       return outcomes.flatMap { $0 }
-    }
-  }
-
-  private func outcomes<Element: Sendable, Output: Sendable>(
-    of elements: ArraySlice<Element>, _ replaces: Bool,
-    _ work: @escaping @Sendable (Element) throws(CacheError) -> Output
-  ) async -> [Result<Output, CacheError>] {
-    do throws(CacheError) {
-      return try await run("batch", replaces: replaces) { () throws(CacheError) in
-        elements.map { element in Result { () throws(CacheError) in try work(element) } }
-      }
-    } catch {
-      // Only cancellation gets here; a piece that did not begin has this error for each element.
-      return elements.map { _ in .failure(error) }
     }
   }
 }

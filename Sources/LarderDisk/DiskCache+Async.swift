@@ -84,12 +84,12 @@ extension DiskCache {
 
   /// Returns the bytes of all values together, or of their blocks. Waits for the first scan.
   public func totalSize(_ measure: SizeMeasure = .bytes) async throws(CacheError) -> Int {
-    try await executor.run("totalSize", reads: true, totalSize, measure)
+    try await lending.run("totalSize", reads: true, totalSize, measure)
   }
 
   /// Returns the number of entries. Waits for the first scan.
   public func count() async throws(CacheError) -> Int {
-    try await executor.run("count", reads: true, count)
+    try await lending.run("count", reads: true, count)
   }
 
   /// Removes a value and returns whether there was one, valid or expired.
@@ -101,41 +101,41 @@ extension DiskCache {
   /// Removes every entry and waits for the end.
   @discardableResult
   public func removeAll() async throws(CacheError) -> BulkRemoval {
-    try await executor.run("removeAll", removeAll)
+    try await lending.run("removeAll", removeAll)
   }
 
   /// Removes the expired entries, and those older than the age limit.
   @discardableResult
   public func removeExpired() async throws(CacheError) -> BulkRemoval {
-    try await executor.run("removeExpired", removeExpired)
+    try await lending.run("removeExpired", removeExpired)
   }
 
   /// Removes expired entries, then the least recently used, down to a number of bytes.
   @discardableResult
   public func trim(toCost byteCount: Int) async throws(CacheError) -> BulkRemoval {
-    try await executor.run("trim", trim(toCost:), byteCount)
+    try await lending.run("trim", trim(toCost:), byteCount)
   }
 
   /// Removes expired entries, then the least recently used, down to a number of entries.
   @discardableResult
   public func trim(toCount count: Int) async throws(CacheError) -> BulkRemoval {
-    try await executor.run("trim", trim(toCount:), count)
+    try await lending.run("trim", trim(toCount:), count)
   }
 
   /// Removes expired entries, and those whose last access was an age ago or earlier.
   @discardableResult
   public func trim(toAge age: Duration) async throws(CacheError) -> BulkRemoval {
-    try await executor.run("trim", trim(toAge:), age)
+    try await lending.run("trim", trim(toAge:), age)
   }
 
   /// Waits until pending uses are stamped and the files of evicted entries are gone.
   public func flush() async throws(CacheError) {
-    try await executor.run("flush", flush)
+    try await lending.run("flush", flush)
   }
 
   /// Waits until all that was accepted is on disk, and detaches; also in a cancelled task.
   public func close() async throws(CacheError) {
-    try await executor.run("close", toEnd: true, close)
+    try await lending.run("close", toEnd: true, close)
   }
 
   /// Stores a value that a closure writes in pieces, none of which is kept in memory.
@@ -184,7 +184,7 @@ extension DiskCache {
 
   /// Counts the contents of the directory by walking through it, without opening a file.
   public func survey() async throws(CacheError) -> DirectorySurvey {
-    try await executor.run("survey", reads: true, survey)
+    try await lending.run("survey", reads: true, survey)
   }
 
   /// Compares every entry with its hash and name, and removes the damaged ones if asked to.
@@ -199,12 +199,12 @@ extension DiskCache {
 
   /// Returns all entries, including expired ones, in the order of their names or of their use.
   public func entries(byUse: Bool = false) async throws(CacheError) -> [DiskEntry] {
-    try await executor.run("entries", reads: true, entries(byUse:), byUse)
+    try await lending.run("entries", reads: true, entries(byUse:), byUse)
   }
 
   /// Returns the keys that files record; `entries()` has the others too, with a `key` that is nil.
   public func keys() async throws(CacheError) -> [CacheKey] {
-    try await executor.run("keys", reads: true, keys)
+    try await lending.run("keys", reads: true, keys)
   }
 
   /// Removes a value and returns it; nil if there was none that is valid.
@@ -230,6 +230,6 @@ extension DiskCache {
   public func removeVariants(
     of key: some CacheKeyConvertible
   ) async throws(CacheError) -> BulkRemoval {
-    try await executor.run("removeAll", removeVariants, key.cacheKey)
+    try await lending.run("removeAll", removeVariants, key.cacheKey)
   }
 }

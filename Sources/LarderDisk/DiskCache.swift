@@ -26,8 +26,8 @@ public final class DiskCache: Sendable {
   /// The threads of asynchronous operations, as the preference of a task that makes many
   /// synchronous calls and must not block Swift's pool meanwhile.
   public var taskExecutor: any TaskExecutor { executor }
-  /// The threads of the callers' closures, apart from those that answer other calls, because a
-  /// closure can take long: it may copy a file to a slow socket.
+  /// The threads of the callers' closures and of calls for the whole directory, apart from those
+  /// that answer other calls, because they can take long: a copy to a slow socket, the first scan.
   package let lending = IOExecutor(threadLimit: 1_000)
   package let fileExtension: FileExtension
   // Relaxed, because an operation that runs while another thread closes may still succeed. It is

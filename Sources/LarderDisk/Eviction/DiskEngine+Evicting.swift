@@ -376,20 +376,20 @@ extension DiskEngine {
   /// for a process that has stored nothing, because a reader must not cost the cache its entries.
   private func missingFreeSpace() -> UInt64 {
     guard configuration.freeSpaceLimit != nil else { return 0 }
-    let isDue = withState { [configuration] state in
+    // btrfs shows what the last removals have freed with its next commit, 30 s later.
+    let pause = configuration.freeSpacePause * (location.handle.fileSystem.name == "btrfs" ? 7 : 1)
+    let isDue = withState { state in
       state.isScanned && state.counters.stores > 0
-        && state.evictions.beginFreeSpaceCheck(at: .now, pause: configuration.freeSpacePause)
+        && state.evictions.beginFreeSpaceCheck(at: .now, pause: pause)
     }
     guard isDue else { return 0 }
-    runLater(after: configuration.freeSpacePause) { $0.checkLimits() }
-    // What a removal of everything is still to give is not taken from newer values.
-    return finds { $0.clearing.hidesFiles } ? 0 : missingBytes()
+    runLater(after: pause) { $0.checkLimits() }
+    // What was moved away is left alone, and newer values where a removal of everything goes on.
+    return finds { $0.clearing.hidesFiles } || !location.isAtPath ? 0 : missingBytes()
   }
 
   private func missingBytes() -> UInt64 {
-    guard let limit = configuration.freeSpaceLimit,
-      let free = upkeep(try location.handle.freeByteCount())
-    else { return 0 }
-    return free < UInt64(limit) ? UInt64(limit) - free : 0
+    let limit = UInt64(configuration.freeSpaceLimit ?? 0)
+    return limit - min(limit, upkeep(try location.handle.freeByteCount()) ?? limit)
   }
 }

@@ -137,6 +137,17 @@ extension `The directory's identity` {
     #expect(try cache.value(forKey: "k") == [2])
   }
 
+  @Test func `the limit on free space leaves a directory alone that was moved away`() throws {
+    let cache = try scene.open { ($0.freeSpaceLimit, $0.freeSpacePause) = (1, .nanoseconds(1)) }
+    for key in ["k", "l"] { try cache.store([1], forKey: key) }
+    _ = try cache.count()
+    try manager.moveItem(atPath: scene.path, toPath: scene.directory.path + "/aside")
+    scene.faults.plan(.short(0), for: .fstatvfs, onwards: true)
+    // As every five seconds.
+    #expect(!cache.engine.checkLimits() && cache.statistics.purges == 0)
+    #expect(try scene.contentOfAside("k") == [1])
+  }
+
   enum Removal: CaseIterable, Sendable { case key, all, chosen, variants, expired, trim }
 
   @Test func `a directory that was put there by others is not marked`() throws {

@@ -54,6 +54,23 @@ extension `The scan` {
     #expect(right.value == 1)
   }
 
+  @Test func `tasks that wait for it keep no thread from reads and stores`() async throws {
+    let gate = Gate()
+    let cache = try held(gate)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<2 * cache.configuration.threadCount {
+        group.addTask { _ = try await cache.totalSize() }
+        group.addTask { _ = try await cache.trim(toCount: 100) }
+      }
+      // Nothing shows that they have begun.
+      for _ in 0..<1_000 { await Task.yield() }
+      #expect(try await cache.value(forKey: "0") == [1])
+      #expect(try await cache.store([2], forKey: "new") == .stored)
+      gate.open()
+      try await group.waitForAll()
+    }
+  }
+
   @Test func `a trim tells of the scan first, and then of each file that is gone`() throws {
     let cache = try scene.open()
     let seen = Mutex<[String]>([])

@@ -25,6 +25,31 @@ extension `The executor` {
     #expect(taken == [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS])
   }
 
+  @Test(arguments: [false, true])
+  func `a batch lets others have a turn, and ends when it is cancelled`(ends: Bool)
+    async throws
+  {
+    let executor = IOExecutor(threadLimit: 1)
+    let (gate, begun, counter, seen) = (Gate(), Counter(), Counter(), Counter())
+    let batch = Task {
+      await executor.map(Array(0..<1_000)) { (number: Int) throws(CacheError) in
+        if number == 0 {
+          begun.add()
+          gate.pass()
+        }
+        counter.add()
+        return number
+      }
+    }
+    try await eventually("the batch to begin") { () async in begun.value == 1 }
+    executor.submit { for _ in 0..<counter.value { seen.add() } }
+    if ends { batch.cancel() }
+    gate.open()
+    let numbers = await batch.value.compactMap { try? $0.get() }
+    let expected = Array(0..<(ends ? 128 : 1_000))
+    #expect(seen.value == 128 && numbers == expected)
+  }
+
   @Test(arguments: [1, 2, 4])
   func `every job runs once, however many threads submit`(threadLimit: Int) async {
     let executor = IOExecutor(threadLimit: threadLimit)
