@@ -44,7 +44,7 @@ extension Cache {
   /// Removes expired values from both tiers.
   @discardableResult
   public func removeExpired() async throws(CacheError) -> BulkRemoval {
-    try await disk.lending.run("removeExpired", removeExpired)
+    try await disk.longExecutor.run("removeExpired", removeExpired)
   }
 
   /// Returns the tier that would answer a read now; nil for none. Does not count as a use.
@@ -66,19 +66,19 @@ extension Cache {
   /// Removes the least recently used values from both tiers until at most `count` are left in each.
   @discardableResult
   public func trim(toCount count: Int) async throws(CacheError) -> BulkRemoval {
-    try await disk.lending.run("trim", trim(toCount:), count)
+    try await disk.longExecutor.run("trim", trim(toCount:), count)
   }
 
   /// Removes the least recently used values from both tiers until each takes at most `cost` bytes.
   @discardableResult
   public func trim(toCost cost: Int) async throws(CacheError) -> BulkRemoval {
-    try await disk.lending.run("trim", trim(toCost:), cost)
+    try await disk.longExecutor.run("trim", trim(toCost:), cost)
   }
 
   /// Removes the values whose last use is longer ago than `age` from both tiers.
   @discardableResult
   public func trim(toAge age: Duration) async throws(CacheError) -> BulkRemoval {
-    try await disk.lending.run("trim", trim(toAge:), age)
+    try await disk.longExecutor.run("trim", trim(toAge:), age)
   }
 
   /// Waits until everything accepted is on disk.
@@ -88,7 +88,7 @@ extension Cache {
 
   /// Waits until all that was accepted is on disk, and detaches; also in a cancelled task.
   public func close() async throws(CacheError) {
-    try await disk.lending.run("close", toEnd: true, close)
+    try await disk.longExecutor.run("close", toEnd: true, close)
   }
 
   /// Reads many values at once, in parallel on the cache's threads.

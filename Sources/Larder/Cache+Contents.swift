@@ -73,7 +73,7 @@ extension Cache {
   public func removeVariants(
     of key: some CacheKeyConvertible
   ) async throws(CacheError) -> BulkRemoval {
-    try await disk.lending.run("removeAll", removeVariants, key.cacheKey)
+    try await disk.longExecutor.run("removeAll", removeVariants, key.cacheKey)
   }
 }
 

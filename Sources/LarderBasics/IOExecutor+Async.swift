@@ -43,8 +43,8 @@ extension IOExecutor {
   /// Runs blocking work for each element, spread over the threads.
   ///
   /// - Parameter replaces: Whether the work would replace values.
-  /// - Returns: The outcomes in the order of the elements; `.cancelled` for elements whose work had
-  ///   not begun when the task was cancelled.
+  /// - Returns: The outcomes in the order of the elements; `.cancelled` for those whose part, of up
+  ///   to 128, had not begun when the task was cancelled.
   package func map<Element: Sendable, Output: Sendable>(
     _ elements: [Element], replaces: Bool = false,
     _ work: @escaping @Sendable (Element) throws(CacheError) -> Output

@@ -84,12 +84,12 @@ extension DiskCache {
 
   /// Returns the bytes of all values together, or of their blocks. Waits for the first scan.
   public func totalSize(_ measure: SizeMeasure = .bytes) async throws(CacheError) -> Int {
-    try await lending.run("totalSize", reads: true, totalSize, measure)
+    try await longExecutor.run("totalSize", reads: true, totalSize, measure)
   }
 
   /// Returns the number of entries. Waits for the first scan.
   public func count() async throws(CacheError) -> Int {
-    try await lending.run("count", reads: true, count)
+    try await longExecutor.run("count", reads: true, count)
   }
 
   /// Removes a value and returns whether there was one, valid or expired.
@@ -101,41 +101,41 @@ extension DiskCache {
   /// Removes every entry and waits for the end.
   @discardableResult
   public func removeAll() async throws(CacheError) -> BulkRemoval {
-    try await lending.run("removeAll", removeAll)
+    try await longExecutor.run("removeAll", removeAll)
   }
 
   /// Removes the expired entries, and those older than the age limit.
   @discardableResult
   public func removeExpired() async throws(CacheError) -> BulkRemoval {
-    try await lending.run("removeExpired", removeExpired)
+    try await longExecutor.run("removeExpired", removeExpired)
   }
 
   /// Removes expired entries, then the least recently used, down to a number of bytes.
   @discardableResult
   public func trim(toCost byteCount: Int) async throws(CacheError) -> BulkRemoval {
-    try await lending.run("trim", trim(toCost:), byteCount)
+    try await longExecutor.run("trim", trim(toCost:), byteCount)
   }
 
   /// Removes expired entries, then the least recently used, down to a number of entries.
   @discardableResult
   public func trim(toCount count: Int) async throws(CacheError) -> BulkRemoval {
-    try await lending.run("trim", trim(toCount:), count)
+    try await longExecutor.run("trim", trim(toCount:), count)
   }
 
   /// Removes expired entries, and those whose last access was an age ago or earlier.
   @discardableResult
   public func trim(toAge age: Duration) async throws(CacheError) -> BulkRemoval {
-    try await lending.run("trim", trim(toAge:), age)
+    try await longExecutor.run("trim", trim(toAge:), age)
   }
 
   /// Waits until pending uses are stamped and the files of evicted entries are gone.
   public func flush() async throws(CacheError) {
-    try await lending.run("flush", flush)
+    try await longExecutor.run("flush", flush)
   }
 
   /// Waits until all that was accepted is on disk, and detaches; also in a cancelled task.
   public func close() async throws(CacheError) {
-    try await lending.run("close", toEnd: true, close)
+    try await longExecutor.run("close", toEnd: true, close)
   }
 
   /// Stores a value that a closure writes in pieces, none of which is kept in memory.
@@ -147,7 +147,7 @@ extension DiskCache {
     extendedData: [UInt8] = [], _ body: @escaping @Sendable (inout EntryStream) throws -> Void
   ) async throws(CacheError) -> StoreOutcome {
     let key = key.cacheKey
-    return try await lending.run("store", replaces: true) { () throws(CacheError) in
+    return try await longExecutor.run("store", replaces: true) { () throws(CacheError) in
       try self.store(forKey: key, expiration: expiration, extendedData: extendedData, body)
     }
   }
@@ -167,7 +167,7 @@ extension DiskCache {
   ) async throws -> Result? {
     guard let file = try await openFile(forKey: key, extending: extending) else { return nil }
     defer { file.end() }
-    return try await lending.run("withFile") { Swift.Result { try file.lend(to: body) } }.get()
+    return try await longExecutor.run("withFile") { Swift.Result { try file.lend(to: body) } }.get()
   }
 
   /// Makes an entry of a file that was edited or made by hand. Its content stays as it is.
@@ -184,7 +184,7 @@ extension DiskCache {
 
   /// Counts the contents of the directory by walking through it, without opening a file.
   public func survey() async throws(CacheError) -> DirectorySurvey {
-    try await lending.run("survey", reads: true, survey)
+    try await longExecutor.run("survey", reads: true, survey)
   }
 
   /// Compares every entry with its hash and name, and removes the damaged ones if asked to.
@@ -192,19 +192,19 @@ extension DiskCache {
     repairs: Bool = false,
     _ progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) async throws(CacheError) -> Verification {
-    try await lending.run("verify") { () throws(CacheError) in
+    try await longExecutor.run("verify") { () throws(CacheError) in
       try self.verify(repairs: repairs, progress)
     }
   }
 
   /// Returns all entries, including expired ones, in the order of their names or of their use.
   public func entries(byUse: Bool = false) async throws(CacheError) -> [DiskEntry] {
-    try await lending.run("entries", reads: true, entries(byUse:), byUse)
+    try await longExecutor.run("entries", reads: true, entries(byUse:), byUse)
   }
 
   /// Returns the keys that files record; `entries()` has the others too, with a `key` that is nil.
   public func keys() async throws(CacheError) -> [CacheKey] {
-    try await lending.run("keys", reads: true, keys)
+    try await longExecutor.run("keys", reads: true, keys)
   }
 
   /// Removes a value and returns it; nil if there was none that is valid.
@@ -220,7 +220,7 @@ extension DiskCache {
   public func removeAll(
     where isChosen: @escaping @Sendable (DiskEntry) -> Bool
   ) async throws(CacheError) -> BulkRemoval {
-    try await lending.run("removeAll") { () throws(CacheError) in
+    try await longExecutor.run("removeAll") { () throws(CacheError) in
       try self.removeAll(where: isChosen)
     }
   }
@@ -230,6 +230,6 @@ extension DiskCache {
   public func removeVariants(
     of key: some CacheKeyConvertible
   ) async throws(CacheError) -> BulkRemoval {
-    try await lending.run("removeAll", removeVariants, key.cacheKey)
+    try await longExecutor.run("removeAll", removeVariants, key.cacheKey)
   }
 }

@@ -105,7 +105,7 @@ extension DiskCache {
     /// The threads that run asynchronous operations. The default is 4.
     ///
     /// They are started when they are needed and end after five idle seconds. Synchronous
-    /// operations need none, and closures of the caller's have threads of their own.
+    /// operations need none. Callers' closures and calls for the whole directory have others.
     public var threadCount = 4
     /// The clock of stamps and expiries. The default is the system's.
     ///

@@ -28,7 +28,7 @@ public final class DiskCache: Sendable {
   public var taskExecutor: any TaskExecutor { executor }
   /// The threads of the callers' closures and of calls for the whole directory, apart from those
   /// that answer other calls, because they can take long: a copy to a slow socket, the first scan.
-  package let lending = IOExecutor(threadLimit: 1_000)
+  package let longExecutor = IOExecutor(threadLimit: 1_000)
   package let fileExtension: FileExtension
   // Relaxed, because an operation that runs while another thread closes may still succeed. It is
   // waited for if it changes a name.

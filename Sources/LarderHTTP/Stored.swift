@@ -303,7 +303,8 @@ struct Variant: Sendable, Hashable {
   init(lines: [String]) { self.lines = lines }
 
   /// Creates the variant that a request asks for, of those that differ by some fields.
-  /// The space in lists of what is accepted does not count, nor does the case of languages.
+  /// Its division into lines does not count, nor space in a list of what is accepted, nor the case
+  /// of languages.
   init(names: [String], of request: Request) {
     lines = names.map { name in
       guard let value = request.fields[name] else { return name }

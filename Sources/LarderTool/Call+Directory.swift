@@ -96,6 +96,17 @@ extension Call {
       throw Failure(error, directory: directory ?? arguments.directory)
     }
   }
+
+  /// Runs a step on more than one directory. The failure names the directory of the error.
+  func onFixture<Result>(
+    _ step: () throws(CacheError) -> Result
+  ) throws(Failure) -> Result {
+    do throws(CacheError) {
+      return try step()
+    } catch {
+      throw Failure(error, directory: error.path.map { Array($0.utf8) } ?? arguments.directory)
+    }
+  }
 }
 
 extension DiskCache.Configuration {

@@ -106,15 +106,4 @@ extension Call {
       }
     }
   }
-
-  /// Runs a step on more than one directory. The failure names the directory of the error.
-  func onFixture<Result>(
-    _ step: () throws(CacheError) -> Result
-  ) throws(Failure) -> Result {
-    do throws(CacheError) {
-      return try step()
-    } catch {
-      throw Failure(error, directory: error.path.map { Array($0.utf8) } ?? arguments.directory)
-    }
-  }
 }
