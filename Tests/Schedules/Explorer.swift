@@ -57,7 +57,7 @@
     private(set) var mostIdlePoints = 0
 
     /// Whether too many threads have leaked, so that the program has to end.
-    var isFull: Bool { leakCount > 1_000 }
+    var isFull: Bool { leakCount > 3_000 }
 
     static var milliseconds: Int64 {
       var time = timespec()

@@ -45,7 +45,8 @@
     private let turns: [Int]
     /// For each step, the steps that must not come before it.
     private var later: [UInt128] = []
-    private var seen: Set<Visit> = []
+    /// The visits from which no order leads to the end.
+    private var vain: Set<Visit> = []
     /// The steps on the way to a visit and, of an explanation, the longest way.
     private var way: [Int] = []
     private var longest: (way: [Int], value: Int)?
@@ -70,9 +71,9 @@
       }
     }
 
-    /// The number of visits after which the search gives up. Many optional steps, as rounds have,
-    /// make far more combinations than orders.
-    private static let visitLimit = 50_000
+    /// The number of vain visits after which the search gives up. Many optional steps, as rounds
+    /// have, make far more combinations than orders.
+    private static let vainLimit = 50_000
 
     /// Returns whether there is such an order, or the search was given up.
     mutating func exists() -> Bool { search(done: 0, value: 0) }
@@ -80,7 +81,7 @@
     /// Returns the longest order of the calls that makes sense, and for each call that could come
     /// next what it would have to meet and meets.
     mutating func explanation() -> [String] {
-      seen = []
+      vain = []
       longest = ([], 0)
       _ = search(done: 0, value: 0)
       guard let (way, value) = longest else { return [] }
@@ -100,8 +101,9 @@
     private static func state(_ value: Int) -> String { value == 0 ? "no value" : "value \(value)" }
 
     private mutating func search(done: UInt128, value: Int) -> Bool {
-      guard seen.insert(Visit(done: done, value: value)).inserted else { return false }
-      if seen.count > Self.visitLimit { return true }
+      let visit = Visit(done: done, value: value)
+      if vain.contains(visit) { return false }
+      if vain.count > Self.vainLimit { return true }
       if let best = longest, way.count > best.way.count { longest = (way, value) }
       // Those that may not be left out come first, in the order of their ends.
       let next = turns.first { done & (1 << UInt128($0)) == 0 }
@@ -114,6 +116,7 @@
         defer { way.removeLast() }
         if search(done: done | 1 << UInt128(index), value: found) { return true }
       }
+      vain.insert(visit)
       return false
     }
 

@@ -12,7 +12,7 @@
   struct RareScenes {
     /// How many trials have come to each place.
     private var counts = [Int](repeating: 0, count: Scheduler.placeCount)
-    private var scenes: [Int: [Scene]] = [:]
+    private var scenes: [Int: [(scene: Scene, length: Int)]] = [:]
     /// The places that any scene has come to.
     private var places: [Int] = []
     /// Where the explorers of a run tell each other of scenes; negative for nowhere.
@@ -28,7 +28,7 @@
         let parts = line.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, let place = Int(parts[0]), let scene = Scene(String(parts[1]))
         else { continue }
-        _ = add(scene, place)
+        _ = add(scene, scene.length, place)
       }
     }
 
@@ -37,9 +37,10 @@
     /// Counts the places of a trial, and keeps its scene for those that have few.
     mutating func note(_ scene: Scene, _ found: [Int]) {
       var text = ""
+      let length = scene.length
       for place in found {
         counts[place] += 1
-        if add(scene, place) { text += "\(place) \(scene.text)\n" }
+        if add(scene, length, place) { text += "\(place) \(scene.text)\n" }
       }
       if file >= 0, !text.isEmpty {
         let bytes = Array(text.utf8)
@@ -49,21 +50,18 @@
 
     /// Adds a scene to those of a place, of which the shortest stay, because in short ones more
     /// orders are right by chance; returns whether it was added.
-    private mutating func add(_ scene: Scene, _ place: Int) -> Bool {
-      guard var some = scenes[place] else {
+    private mutating func add(_ scene: Scene, _ length: Int, _ place: Int) -> Bool {
+      guard let some = scenes[place] else {
         places.append(place)
-        scenes[place] = [scene]
+        scenes[place] = [(scene, length)]
         return true
       }
-      if some.contains(scene) { return false }
-      if some.count < Self.limit {
-        some.append(scene)
-      } else {
-        let longest = some.indices.max { some[$0].length < some[$1].length } ?? 0
-        if some[longest].length <= scene.length { return false }
-        some[longest] = scene
-      }
-      scenes[place] = some
+      let longest = some.indices.max { some[$0].length < some[$1].length } ?? 0
+      let isFull = some.count == Self.limit
+      if isFull && some[longest].length <= length { return false }
+      if some.contains(where: { $0.scene == scene }) { return false }
+      if isFull { scenes[place]?.remove(at: longest) }
+      scenes[place]?.append((scene, length))
       return true
     }
 
@@ -71,19 +69,19 @@
     func pick(_ generator: inout SeededGenerator) -> Scene {
       let some = (0..<4).map { _ in generator.pick(places) }
       let place = some.min { counts[$0] < counts[$1] } ?? 0
-      return generator.pick(scenes[place] ?? [Scene()])
+      return scenes[place].map { generator.pick($0).scene } ?? Scene()
     }
 
     /// Returns few scenes that come to all places between them.
     func cover() -> [Scene] {
       var texts: [String: (scene: Scene, places: Set<Int>)] = [:]
       for (place, some) in scenes {
-        for scene in some { texts[scene.text, default: (scene, [])].places.insert(place) }
+        for (scene, _) in some { texts[scene.text, default: (scene, [])].places.insert(place) }
       }
       var (covered, chosen) = (Set<Int>(), [Scene]())
       for place in places.sorted(by: { (counts[$0], $0) < (counts[$1], $1) })
       where !covered.contains(place) {
-        let some = (scenes[place] ?? []).compactMap { texts[$0.text] }
+        let some = (scenes[place] ?? []).compactMap { texts[$0.scene.text] }
         guard
           let best = some.max(by: {
             $0.places.count * $1.scene.length < $1.places.count * $0.scene.length

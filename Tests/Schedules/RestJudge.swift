@@ -405,6 +405,17 @@
       }
     }
 
+    /// Whether a cache was opened again while another thread's call ran. A read that meets the end
+    /// of its engine stamps the file past the next one, as another process does.
+    private var isReopenedBesideCalls: Bool {
+      let calls = history.calls
+      return calls.filter { $0.operation.verb == .reopen }.contains { reopening in
+        calls.contains {
+          $0.thread != reopening.thread && $0.start < reopening.end && reopening.start < $0.end
+        }
+      }
+    }
+
     /// Checks internal state of the engine that has no public function.
     private func judgeState(_ disk: DiskCache, _ cache: Int) {
       judgeWork(of: disk, cache)
@@ -423,7 +434,7 @@
           )
           // A stamp of another process's use alone brings no event.
         } else if let file, !scene.stepsBack, scene.early == 0, processCount == 1,
-          !scene.threads.contains(where: { $0.cache == nil }),
+          !scene.threads.contains(where: { $0.cache == nil }), !isReopenedBesideCalls,
           entry.lastAccess < file.access.adding(.zero - .milliseconds(1))
         {
           history.report(
