@@ -22,7 +22,9 @@ extension HTTPCache {
     ///
     /// - Parameters:
     ///   - byteCount: The bytes that the origin has announced, or nil.
-    ///   - next: Returns the next piece, and nil at the end. Called by one task at a time.
+    ///   - next: Returns the next piece, and nil at the end, for which the origin has to have said
+    ///     that there is no more: a part would be stored as a whole body. Called by one task at a
+    ///     time.
     public init(byteCount: Int?, next: @escaping @Sendable () async throws -> [UInt8]?) {
       (self.byteCount, stream) = (byteCount, next)
     }
@@ -79,6 +81,8 @@ extension HTTPCache {
   public enum BodyError: Error, Sendable, Hashable {
     /// More or fewer bytes came than were announced.
     case wrongLength
+    /// A task reads the body while another one waits for a piece of it.
+    case readTwice
   }
 }
 
@@ -87,12 +91,15 @@ actor Puller<Pieces: AsyncSequence & Sendable> where Pieces.Element == [UInt8] {
   private var iterator: Pieces.AsyncIterator?
   /// The bytes that have been announced and have not come.
   private var rest: Int?
+  private var isReading = false
 
   init(_ body: Pieces, _ rest: Int?) { (iterator, self.rest) = (body.makeAsyncIterator(), rest) }
 
   func next() async throws -> [UInt8]? {
+    if isReading { throw HTTPCache.BodyError.readTwice }
     var taken = iterator.take()
-    defer { iterator = taken }
+    isReading = true
+    defer { (iterator, isReading) = (taken, false) }
     let piece = try await taken?.next(isolation: self)
     rest = rest.map { $0 - (piece?.count ?? 0) }
     if let rest, rest < 0 || piece == nil && rest > 0 { throw HTTPCache.BodyError.wrongLength }

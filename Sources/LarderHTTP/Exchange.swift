@@ -63,7 +63,7 @@ struct Exchange: Sendable {
     case .looks(let again): (waits, mayWait) = (waits + [reason], again && waits.count < 3)
     case .fails(let error):
       (waits, mayWait) = (waits + [reason], false)
-      if let stale = standIn() { return stale }
+      if let stale = await standIn() { return stale }
       if let error { throw error }
     }
     return nil
@@ -82,11 +82,18 @@ struct Exchange: Sendable {
     return said("\(source); ttl=\(rest)", stored.response(to: request, body, at: time))
   }
 
-  /// Returns what is stored, if it may answer although the origin has failed.
-  private func standIn(_ status: Int? = nil) -> Response? {
-    let (time, isFailure) = (cache.now, [nil, 500, 502, 503, 504].contains(status))
-    guard isFailure, let old = usable?.stored else { return nil }
-    return policy.answersFailure(with: old, to: request, at: time) ? serve(at: time, status) : nil
+  /// Returns what is stored, if it may answer although the origin has failed. Looks once more: what
+  /// was removed meanwhile answers nobody.
+  private func standIn(_ status: Int? = nil) async -> Response? {
+    guard let usable, [nil, 500, 502, 503, 504].contains(status) else { return nil }
+    var again = self
+    try? await again.lookUp()
+    again.reason = reason
+    if usable.body == nil { again.usable?.body = nil }
+    let time = cache.now
+    guard let old = again.usable?.stored, policy.answersFailure(with: old, to: request, at: time)
+    else { return nil }
+    return again.serve(at: time, status)
   }
 
   /// Asks the origin for what was served stale, unless another request does. It answers nobody.
@@ -115,20 +122,26 @@ struct Exchange: Sendable {
     cache.counters.withLock { $0.forwarded[reason, default: 0] += 1 }
     do {
       var response = asked.isSound ? try await forwarding(asked) : Response(status: 400)
+      let status = response.status
       // HEAD and 304 tell the length of a body that they do not have.
-      response.check(hasBody: asked.method != "HEAD" && response.status != 304)
+      response.check(hasBody: asked.method != "HEAD" && status != 304)
+      if response.status != status, policy.mayHaveChanged(status, by: request) {
+        await cache.countingFailure { try await cache.invalidate(request.url) }
+      }
       // Source: RFC 9110, 6.6.1, 7.6.1.
       response.fields = response.fields.endToEnd
       let isDated = response.fields.seconds("date", at: sent.seconds) != nil
       if !isDated { response.fields.set("Date", HTTPDate.text(cache.now.seconds)) }
-      guard let old = standIn(response.status) else { return await settle(response, asked, sent) }
+      guard let old = await standIn(response.status) else {
+        return await settle(response, asked, sent)
+      }
       await cache.flights.end(flight, .fails(nil))
       return old
     } catch {
       // The cancellation of one task says nothing to the others.
       let isCancelled = error is CancellationError || Task.isCancelled
       await cache.flights.end(flight, isCancelled ? .looks(mayWait: true) : .fails(error))
-      if !isCancelled, let stale = standIn() { return stale }
+      if !isCancelled, let stale = await standIn() { return stale }
       throw error
     }
   }

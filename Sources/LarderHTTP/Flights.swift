@@ -19,6 +19,8 @@ actor Flights {
   /// One request at the origin.
   struct Flight: Sendable {
     let key: String
+    /// What is looked up in `lone` for it.
+    let place: [String]
     /// Whether other requests may wait for it.
     var isShared: Bool
     /// Whether its response may still be stored. Nobody waits for one that is not.
@@ -60,7 +62,7 @@ actor Flights {
       flights[match]?.timer = Task {
         try await Task.sleep(for: limit > .zero ? min(limit, .seconds(1 << 31)) : .seconds(5))
         flights[match]?.isShared = false
-        release(match, .looks(mayWait: false)) { _, _ in true }
+        release(match, .looks(mayWait: false)) { _ in true }
       }
     }
     if count == nil { return .looks(mayWait: false) }
@@ -72,19 +74,26 @@ actor Flights {
         flights[match]?.waiters[id] = (asker.request, continuation)
       }
     } onCancel: {
-      Task { await self.release(match, .fails(CancellationError())) { waiter, _ in waiter == id } }
+      Task { await self.leave(match, id) }
     }
+  }
+
+  private func leave(_ flight: UInt64, _ id: UInt64) {
+    let waiter = flights[flight]?.waiters.removeValue(forKey: id)
+    waiter?.continuation.resume(returning: .fails(CancellationError()))
   }
 
   func start(_ asker: Exchange, isShared: Bool) -> UInt64 {
     lastID += 1
-    flights[lastID] = Flight(key: asker.key, isShared: isShared, variant: asker.variant)
+    let place = [asker.key] + asker.variant.lines
+    flights[lastID] = Flight(
+      key: asker.key, place: place, isShared: isShared, variant: asker.variant)
     ids[asker.key, default: []].append(lastID)
     return lastID
   }
 
-  private func release(_ flight: UInt64, _ turn: Turn, where goes: (UInt64, Request) -> Bool) {
-    for (id, waiter) in flights[flight]?.waiters ?? [:] where goes(id, waiter.request) {
+  private func release(_ flight: UInt64, _ turn: Turn, where goes: (Request) -> Bool) {
+    for (id, waiter) in flights[flight]?.waiters ?? [:] where goes(waiter.request) {
       flights[flight]?.waiters[id] = nil
       waiter.continuation.resume(returning: turn)
     }
@@ -95,7 +104,7 @@ actor Flights {
   /// invalidated, or another request stores such one.
   func headCame(_ flight: UInt64, _ variant: Variant?, _ tells: Bool) -> Bool {
     guard var own = flights[flight], variant != nil || tells else { return false }
-    lone[[own.key] + own.variant.lines] = variant == nil ? .now + .seconds(120) : nil
+    lone[own.place] = variant == nil ? .now + .seconds(120) : nil
     if lone.count > 1000 { lone[lone.min { $0.value < $1.value }?.key ?? []] = nil }
     guard let variant else { return false }
     let others = ids[own.key]?.compactMap { flights[$0] } ?? []
@@ -103,12 +112,12 @@ actor Flights {
     let mayStore = own.isWanted && !isStored
     if mayStore { (own.variant, own.isStoring) = (variant, true) }
     flights[flight] = own
-    release(flight, .looks(mayWait: true)) { !mayStore || !variant.fits($1) }
+    release(flight, .looks(mayWait: true)) { !mayStore || !variant.fits($0) }
     return mayStore
   }
 
   func end(_ flight: UInt64, _ turn: Turn) {
-    release(flight, turn) { _, _ in true }
+    release(flight, turn) { _ in true }
     guard let ended = flights.removeValue(forKey: flight) else { return }
     ended.timer?.cancel()
     lastEnds[ended.key.hashValue & 1023] = endCount.wrappingAdd(1, ordering: .relaxed).newValue

@@ -11,7 +11,8 @@ extension HTTPCache {
     /// The names of fields that stand in place of `Cache-Control` for this cache, the first one
     /// first, such as `CDN-Cache-Control`; none by default. Names end in `-Control`. RFC 9213.
     public var targetedFields: [String] = []
-    /// Whether a response with `Set-Cookie` that says how long it is fresh is stored; the default.
+    /// Whether a response with `Set-Cookie` that says how long it is fresh is stored, by shared
+    /// rules one that is fresh for a second at least. The default is true.
     public var storesSetCookie = true
     /// How long a stale response is served if the origin fails, unless it says so; zero by default.
     public var staleIfError = Duration.zero
@@ -100,7 +101,12 @@ extension HTTPCache {
 
 extension HTTPCache.Policy {
   /// The methods that change nothing. Any other one may. Source: RFC 9110, 9.2.1, and the registry.
-  static let safeMethods = "GET HEAD OPTIONS TRACE PROPFIND REPORT SEARCH QUERY".split { $0 == " " }
+  private static let safeMethods =
+    "GET HEAD OPTIONS TRACE PROPFIND REPORT SEARCH QUERY".split { $0 == " " }
+
+  func mayHaveChanged(_ status: Int, by request: Request) -> Bool {
+    (200..<400).contains(status) && !Self.safeMethods.contains(request.method[...])
+  }
 
   /// Returns what to do with a response. Source: RFC 9111, 3, 4.3.3 to 4.4.
   ///
@@ -115,10 +121,12 @@ extension HTTPCache.Policy {
     sent: Timestamp, at now: Timestamp
   ) -> HTTPCache.Verdict {
     let (status, fields) = (response.status, response.fields.endToEnd)
-    // The origin may have made a change whose response this cache refuses with 502.
-    let mayHaveChanged = (200..<400).contains(status) || status == 502
+    // A cookie that came with what is asked about, or comes with the answer, is its client's alone.
+    let own = isShared ? ["set-cookie"] : []
+    let hasOwn = own.contains { previous?.fields.contains($0) == true }
+    let previous = hasOwn ? previous?.with(minus: own) : previous
     func updated(_ previous: Stored) -> HTTPCache.Verdict {
-      let fields = previous.fields(updatedBy: fields)
+      let fields = previous.fields(updatedBy: fields).removing(own)
       let renewed = stored(previous.status, fields, previous.content, request, sent, now)
       return .renew(renewed ?? previous, isKept: renewed.map { isStorable($0, request) } ?? false)
     }
@@ -142,7 +150,7 @@ extension HTTPCache.Policy {
       return updated(previous)
     case ("HEAD", let previous?) where [200, 404, 410].contains(status):
       return .renew(previous.with(outdated: now), isKept: true)
-    case _ where mayHaveChanged && !Self.safeMethods.contains(request.method[...]):
+    case _ where mayHaveChanged(status, by: request):
       // Its own URL, and those of the same origin that the response names. Source: RFC 9111, 4.4.
       let own = URLReference(request)
       let named = fields.values(of: "location") + fields.values(of: "content-location")
@@ -168,6 +176,7 @@ extension HTTPCache.Policy {
   /// Whether a response may be stored, and could be used again. Source: RFC 9111, 3.
   private func isStorable(_ stored: Stored, _ request: Request) -> Bool {
     let (rules, isExplicit) = (stored.rules(self).directives, stored.lifetime(self).isExplicit)
+    let isFresh = stored.staleness(self, at: stored.received) < 0
     // The statuses whose meaning for a cache this one knows. Source: RFC 9110, 15.
     let isUnderstood = [200...206, 300...308, 400...417, 421...426, 500...505]
       .contains { $0.contains(stored.status) }
@@ -175,14 +184,15 @@ extension HTTPCache.Policy {
       !(200...599).contains(stored.status) || [206, 304].contains(stored.status) || request.hasBody
       || request.control.has("no-store")
       || (rules.has("must-understand") ? !isUnderstood : rules.has("no-store"))
-      || stored.fields.contains("set-cookie") && !(storesSetCookie && isExplicit)
+      || stored.fields.contains("set-cookie")
+        && !(storesSetCookie && isExplicit && (isFresh || !isShared))
     let isForAll = ["public", "must-revalidate", "s-maxage"].contains(where: rules.has)
     let isPersonal = rules.has("private") || request.fields.contains("authorization") && !isForAll
     let isCacheable =
       isExplicit || ["public", "private"].contains(where: rules.has)
       || Stored.heuristicStatuses.contains(stored.status)
     let isUsable =
-      stored.staleness(self, at: stored.received) < 0 || !stored.validators.isEmpty
+      isFresh || !stored.validators.isEmpty
       || ["stale-while-revalidate", "stale-if-error"].contains { rules[$0] ?? 0 > 0 }
     return !isForbidden && !(isShared && isPersonal) && isCacheable && isUsable
   }

@@ -65,7 +65,9 @@ extension Exchange {
       }
     }
     await cache.countingFailure { try await cache.removeBody(of: isDone ? rest : stored) }
-    if stored != nil { await cache.flights.end(flight, .looks(mayWait: isDone)) }
+    guard stored != nil else { return isDone }
+    if !isDone { _ = await cache.flights.headCame(flight, nil, true) }
+    await cache.flights.end(flight, .looks(mayWait: isDone))
     return isDone
   }
 
@@ -137,7 +139,7 @@ actor Fill {
   private var gathered: [UInt8] = []
   private var entry: (id: UInt64, writer: EntryFileWriter)?
   private(set) var isKept = true
-  private var (count, hasEnded) = (0, false)
+  private var (count, hasEnded, isReading) = (0, false, false)
 
   init(_ body: Body, _ stored: Stored, _ exchange: Exchange) {
     source = body.stream ?? Puller(body, nil).next
@@ -151,14 +153,21 @@ actor Fill {
 
   /// Returns the next piece, after it was stored; nil at the end.
   func next() async throws -> [UInt8]? {
+    if isReading { throw HTTPCache.BodyError.readTwice }
     guard !hasEnded else { return nil }
+    isReading = true
+    defer { isReading = false }
     do {
       let piece = try await source()
+      // Many sequences end in a task that is cancelled, as at their end.
+      if piece == nil, announced == nil, isKept { try Task.checkCancellation() }
       count += piece?.count ?? 0
       hasEnded = piece == nil || count == announced
       // Nothing may follow the last byte that was announced.
       while hasEnded, piece != nil, try await source() != nil {}
-      await store(piece ?? [])
+      // What has come whole is stored, also if its client is gone.
+      let part = piece ?? []
+      if hasEnded { await Task { await store(part) }.value } else { await store(part) }
       return piece
     } catch {
       hasEnded = true

@@ -227,6 +227,19 @@ struct `Changes at once` {
     await #expect(throws: OriginIsDown.self) { try await scene.get() }
   }
 
+  @Test(arguments: [503, nil])
+  func `what is removed while the origin fails answers nobody`(_ status: Int?) async throws {
+    let scene = try Scene([Reply(200, Self.forgiving)])
+    _ = try await scene.get().body.text
+    scene.clock.advance(by: .seconds(61))
+    let response = try? await scene.cache.respond(to: request) { _ in
+      try await scene.cache.invalidate(url)
+      guard let status else { throw OriginIsDown() }
+      return HTTPCache.Response(status: status)
+    }
+    #expect(response?.status == status)
+  }
+
   @Test(.watched) func `what is made stale does not replace what has come meanwhile`()
     async throws
   {

@@ -51,10 +51,34 @@ extension `Reuse` {
       get(.validated, ["Cache-Control": "max-age=5"], status: 304, after: 61),
       get(.cached, after: 4), get(.validated, status: 304, after: 2)),
     Case(
-      "a 304 brings a cookie", get(.origin, fresh(("ETag", "\"a\""))),
+      "a 304 brings a cookie to one client", get(.origin, fresh(("ETag", "\"a\""))),
       get(
         .validated, ["Set-Cookie": "a=b"], status: 304, after: 61, gives: 200, ["set-cookie": "a=b"]
-      ), get(.cached, ["set-cookie": "a=b"])),
+      ), get(.cached, ["set-cookie": ""])),
+    Case(
+      "a 304 brings a cookie to the only client", get(.origin, fresh(("ETag", "\"a\""))),
+      get(
+        .validated, ["Set-Cookie": "a=b"], status: 304, after: 61, gives: 200, ["set-cookie": "a=b"]
+      ), get(.cached, ["set-cookie": "a=b"]), isShared: false),
+    Case(
+      "a 304 without the cookie of the client before",
+      get(.origin, fresh(("ETag", "\"a\""), ("Set-Cookie", "a=b"))),
+      get(.cached, ["set-cookie": "a=b"]),
+      get(.validated, status: 304, after: 61, gives: 200, ["set-cookie": ""]),
+      get(.cached, ["set-cookie": ""])),
+    Case(
+      "a cookie of what each client has to ask for",
+      get(.origin, fields("public, max-age=0", ("ETag", "\"a\""), ("Set-Cookie", "a=b"))),
+      get(.origin)),
+    Case(
+      "a 502 of the origin's changes nothing", get(.origin, fresh()),
+      get(.origin, status: 502, method: "PUT", gives: 502), get(.cached)),
+    Case(
+      "a cookie of the client before beside a tag that is not the same",
+      get(.origin, fresh(("ETag", "W/\"a\""), ("Set-Cookie", "a=b"))),
+      get(
+        .validated, ["ETag": "\"a\"", "Set-Cookie": "c=d"], status: 304, after: 61, gives: 200,
+        ["set-cookie": "c=d"])),
     Case(
       "a 304 names other fields to vary by",
       get(.origin, fresh(("ETag", "\"a\"")), with: ["A": "1"]),

@@ -43,7 +43,8 @@ struct CachingResponder: HTTPResponder {
   func send(_ asked: HTTPCache.Request, _ body: RequestBody) async throws -> HTTPCache.Response {
     var request = HTTPClientRequest(url: (origins[asked.authority] ?? "") + asked.target)
     request.method = .init(rawValue: asked.method)
-    request.headers = .init(asked.fields.map { ($0.name, $0.value) } + [("Via", "1.1 larder")])
+    let own = [("Host", asked.authority), ("Via", "1.1 larder")]
+    request.headers = .init(own + asked.fields.map { ($0.name, $0.value) })
     let length = asked.fields["content-length"].flatMap { Int64($0) }
     if asked.hasBody { request.body = .stream(body, length: length.map { .known($0) } ?? .unknown) }
     let response = try await client.execute(request, timeout: .seconds(60))

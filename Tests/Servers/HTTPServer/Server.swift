@@ -17,6 +17,7 @@ struct Server {
       redirectConfiguration: .disallow, decompression: .disabled)
     clientSettings.timeout.connect = .seconds(2)  // also the longest wait for one of these:
     clientSettings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
+    clientSettings.timeout.read = .seconds(60)
     let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: clientSettings)
     let responder = CachingResponder(
       cache: cache, client: client, origins: ["example.org": origin], standard: "example.org")
