@@ -64,8 +64,8 @@ public final class Fixture: Sendable {
   }
 
   private static var isRecordingAskedFor: Bool {
-    guard let value = SystemEnvironment.variable(recordingVariable) else { return false }
-    return !value.isEmpty && value != "0"
+    let value = SystemEnvironment.variable(recordingVariable) ?? ""
+    return !["", "0", "false", "no", "off"].contains(value.lowercased())
   }
 
   /// Refuses to record in a directory of other things: a `.gitattributes` would apply to them all.

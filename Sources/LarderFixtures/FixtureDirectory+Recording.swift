@@ -88,9 +88,9 @@ extension FixtureDirectory {
   /// Settings that keep git from changing a byte and from merging two recordings of one key into a
   /// value that neither branch made, and that keep the lines of both branches.
   static let gitAttributes = """
-    # Entries are read byte for byte: no line ending is converted, and of two recordings of one
-    # key git asks for one instead of merging them.
-    * -text -merge
+    # Entries are read byte for byte: nothing is converted, and of two recordings of one key git
+    # asks for one instead of merging them.
+    * -text -merge -filter -ident -working-tree-encoding
     # One line an entry: branches that record different ones keep both.
     manifest merge=union
 

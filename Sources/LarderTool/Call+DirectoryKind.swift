@@ -76,9 +76,9 @@ extension Call {
 }
 
 extension DirectoryKind {
-  /// Whether more than names shows that a directory is a cache: its tag, the temporary file of a
-  /// write, or an entry's attribute. Other programs name files by an MD5 too, as thumbnails are.
-  /// True for a directory without such names.
+  /// Whether more than names shows that a directory is a cache: its tag, or the attribute of each
+  /// entry. Other programs name files by an MD5 too, as thumbnails are. True where none has such a
+  /// name.
   ///
   /// - Throws: As ``init(ofDirectory:with:)``.
   fileprivate static func isProven(ofDirectory path: String) throws(CacheError) -> Bool {
@@ -91,20 +91,19 @@ extension DirectoryKind {
     case .missing, .foreign: break
     }
     let stream = try DirectoryStream(handle.reopen())
-    var hasEntries = false
     while let found = try stream.next() {
-      guard case .name(let name) = found else { continue }
-      if name.isTemporary { return true }
-      guard EntryName(name) != nil else { continue }
-      hasEntries = true
+      guard case .name(let name) = found, EntryName(name) != nil else { continue }
       do throws(Errno) {
         var hasAttribute = false
         try handle.openForReading(name).withAttribute(.entry) { _ in hasAttribute = true }
-        if hasAttribute { return true }
+        // One entry that was put there does not vouch for what was there before.
+        if !hasAttribute { return false }
+      } catch .noSuchFile {
+        // Removed meanwhile.
       } catch {
-        // What cannot be read proves nothing.
+        return false
       }
     }
-    return !hasEntries
+    return true
   }
 }

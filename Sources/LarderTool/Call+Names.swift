@@ -1,14 +1,14 @@
 import Larder
 
 extension Call {
-  /// The digits of a name that are taken for a name without `--name`. So many that hardly any key
-  /// of digits, such as a number or a date, is the beginning of another entry's name.
-  static let leastDigits = 8
+  /// The digits of a name that are taken for a name without `--name`: all. A key of fewer that has
+  /// no value, such as a date or a checksum, may be the beginning of another entry's name.
+  static let leastDigits = 32
 
   /// Returns the name that is or begins with some bytes; nil if none does. With `--name`, a whole
   /// name that no file has or begins with is returned too.
   func name(
-    beginningWith bytes: [UInt8], in cache: DiskCache
+    beginningWith bytes: [UInt8], in cache: DiskCache, isRemoval: Bool = false
   ) throws(Failure) -> EntryName? {
     let bytes = try withoutDirectory(bytes, in: cache)
     // As in a list that is cut, so that what it shows can be pasted.
@@ -20,7 +20,8 @@ extension Call {
     let entry = try onCache { () throws(CacheError) in
       try whole.flatMap { (name) throws(CacheError) in try cache.entry(named: name) }
     }
-    if entry != nil { return whole }
+    // A file with an extension besides is another one, which a list of what is to go does not mean.
+    if entry != nil || whole != nil && isRemoval { return whole }
     let names = try onCache { () throws(CacheError) in try cache.names(beginningWith: start) }
     guard names.count > 1 else { return names.first ?? (arguments.has(.byName) ? whole : nil) }
     let list = names.prefix(3).map(\.description).joined(separator: ", ")

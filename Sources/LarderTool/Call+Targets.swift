@@ -28,8 +28,11 @@ extension Call {
       !isRemoval && ![Option.fileExtension, .keyFile, .variant].contains(where: arguments.has)
     var targets: [Target] = []
     for (key, file) in zip(keys, files) {
-      let isName = isByName || (mayBeName && key.byteCount >= Self.leastDigits)
-      if file == nil, isName, let name = try name(beginningWith: key.bytes, in: cache) {
+      let isShown = key.byteCount >= Self.leastDigits || key.bytes.suffix(3).elementsEqual("…".utf8)
+      let isName = isByName || mayBeName && isShown
+      if file == nil, isName,
+        let name = try name(beginningWith: key.bytes, in: cache, isRemoval: isRemoval)
+      {
         targets.append(try target(key.bytes, name, in: cache))
       } else if isByName {
         try unknown(Self.unknownName(key.bytes))

@@ -101,12 +101,14 @@ extension Failure {
       exitCode: .notACache, code: CacheError.Code.directoryMissing.rawValue,
       what: "the directory is gone"))
 
-  /// Whether a path that cannot be opened exists nevertheless, as a dangling link does.
+  /// Whether a path that cannot be opened exists nevertheless, as a dangling link does; not if
+  /// another process has just made it.
   static func isLink(_ path: [UInt8]) -> Bool {
     do throws(Errno) {
-      return try Path(path).isTaken()
-    } catch {
+      _ = try Path(path).status()
       return false
+    } catch {
+      do throws(Errno) { return try Path(path).isTaken() } catch { return false }
     }
   }
 

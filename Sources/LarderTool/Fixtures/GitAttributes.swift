@@ -2,10 +2,11 @@ import Larder
 import LarderFixtures
 
 /// What git's attributes say of the files in a directory, as far as they keep git from changing
-/// one: whether it may convert line endings, and whether it may merge two contents.
+/// one: whether it may convert the bytes, and whether it may merge two contents.
 ///
-/// Reads plain lines: a pattern and the attributes `text`, `merge` and `binary`. A macro of a
-/// repository's own counts as unknown, and changes nothing. See: man 5 gitattributes.
+/// Reads plain lines: a pattern and the attributes `text`, `merge`, `binary`, `filter`, `ident` and
+/// `working-tree-encoding`. A macro of a repository's own is unknown, and changes nothing. See:
+/// man 5 gitattributes.
 struct GitAttributes: Sendable {
   fileprivate struct Line: Sendable {
     let pattern: [UInt8]
@@ -33,28 +34,33 @@ struct GitAttributes: Sendable {
   }
 
   /// Whether git neither converts nor merges the file of a name.
-  func protect(_ name: String) -> Bool { effects(on: name) == (false, false) }
+  func protect(_ name: String) -> Bool { harms(to: name).isEmpty }
 
   /// Whether git does not convert the file of a name.
-  func keepLineEndings(of name: String) -> Bool { !effects(on: name).converts }
+  func keepLineEndings(of name: String) -> Bool { harms(to: name).isSubset(of: ["merge"]) }
 
-  private func effects(on name: String) -> (converts: Bool, merges: Bool) {
-    var (converts, merges) = (true, true)
+  /// The attributes by which git changes a file where no line forbids it, and those by which it
+  /// does where a line says so.
+  private static let (defaults, others): (Set<Substring>, Set<Substring>) = (
+    ["text", "merge"], ["filter", "ident", "working-tree-encoding"]
+  )
+
+  /// Returns the attributes by which git may change the file of a name.
+  private func harms(to name: String) -> Set<Substring> {
+    var harms = Self.defaults
     for line in lines where line.matches(Array(name.utf8)) {
       for word in line.attributes {
-        switch word {
-        case "binary": (converts, merges) = (false, false)
-        case "-text": converts = false
-        case "-merge", "merge=binary": merges = false
-        case "text", "!text": converts = true
-        case "merge", "!merge": merges = true
-        default:
-          if word.hasPrefix("text=") { converts = true }
-          if word.hasPrefix("merge=") { merges = true }
+        let attribute = word.drop { "-!".contains($0) }.prefix { $0 != "=" }
+        if word == "binary" {
+          harms.subtract(Self.defaults)
+        } else if Self.defaults.union(Self.others).contains(attribute) {
+          let isUnset = word.hasPrefix("!") && Self.others.contains(attribute)
+          let isHarmless = word.hasPrefix("-") || isUnset || word == "merge=binary"
+          if isHarmless { harms.remove(attribute) } else { harms.insert(attribute) }
         }
       }
     }
-    return (converts, merges)
+    return harms
   }
 }
 

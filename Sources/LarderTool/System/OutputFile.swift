@@ -128,8 +128,10 @@ struct OutputFile: ~Copyable {
 
   /// Gives the file its name; does nothing for a file written in place. Corresponds to `rename`.
   ///
-  /// Does not sync the file; the caller must do that if the file has to survive a power cut.
+  /// Does not sync the file; the caller must do that if the file has to survive a power cut. Throws
+  /// what the file system tells only when a file is closed, as NFS does of a full disk.
   mutating func finish() throws(Errno) {
+    try descriptor.checkClose()
     guard let replacement else { return }
     _ = try system(.renameat, nil) {
       unsafe replacement.temporary.withCString { old in
@@ -137,5 +139,14 @@ struct OutputFile: ~Copyable {
       }
     }
     self.replacement = nil
+  }
+}
+
+extension FileDescriptor {
+  /// Closes a copy of the descriptor, for the error that closing has. Corresponds to `close`.
+  fileprivate func checkClose() throws(Errno) {
+    let number = rawValue
+    let copy = try system(.fcntl, nil) { fcntl(number, F_DUPFD_CLOEXEC, 3) }
+    _ = try system(.close, nil) { close(copy) }
   }
 }

@@ -47,7 +47,9 @@ extension Call {
     let action = FixtureAction(arguments) ?? .check
     let isInPlace = target == origin
     try requireFixture(origin, mayBeCache: !isInPlace || action == .check)
-    if !isInPlace { try requireFixture(target, mayBeMissing: true) }
+    if !isInPlace {
+      try requireFixture(target, mayBeMissing: true, isTarget: action == .unpack)
+    }
     let progress = ProgressLine(action.participle, console)
     defer { progress.finish() }
     switch action {
@@ -82,14 +84,21 @@ extension Call {
   /// Throws if the directory holds only other files, or is a cache whose entries could be
   /// overwritten or take the times of a fixture, before anything in it can be changed.
   func requireFixture(
-    _ directory: [UInt8], mayBeMissing: Bool = false, mayBeCache: Bool = false
+    _ directory: [UInt8], mayBeMissing: Bool = false, mayBeCache: Bool = false,
+    isTarget: Bool = false
   ) throws(Failure) {
     let path = try Self.path(of: directory)
     let (kind, hasManifest) = try onCache(directory) { () throws(CacheError) in
       let kind = try FixtureDirectory.kind(ofDirectory: path)
-      return (kind, kind == .cache ? try FixtureDirectory(path).hasManifest() : false)
+      guard kind == .cache else { return (kind, false) }
+      let fixture = try FixtureDirectory(path)
+      return (kind, try fixture.hasManifest() ? try fixture.manifestIfOwn() != nil : false)
     }
     switch kind {
+    case .cache where hasManifest && isTarget:
+      if !arguments.has(.adopt) {
+        throw .notACache(directory, "is a fixture", cure: "--adopt overwrites what it has")
+      }
     case .cache:
       if !hasManifest, !mayBeCache, !arguments.has(.adopt) {
         throw .notACache(directory, "is a cache without a manifest", cure: "--adopt takes it")

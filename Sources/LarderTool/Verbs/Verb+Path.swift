@@ -37,9 +37,9 @@ extension Verb {
 
   /// The paragraph on the notations of KEY, for the same verbs.
   static let targetNote = """
-    KEY is a key or, as larder list shows it, the name of an entry's file or its first 8 digits or \
-    more, if they are those of one entry only, or its path, as larder path prints it. A key that \
-    has a value wins; --name takes KEY for a name, of any length. For larder rm that needs --name.
+    KEY is a key or, as larder list shows it, the name of an entry's file, or its path, as larder \
+    path prints it. A key that has a value wins. With --name, KEY is a name, or the beginning of \
+    one, if it is that of one entry only. For larder rm a name needs --name.
     """
 }
 

@@ -144,7 +144,12 @@ extension Call {
       let progress = ProgressLine("removed", console) { cache.trimProgress(of: count) }
       defer { progress.finish() }
       let removal = try cache.trim(to: goal)
+      let isOtherOrder = goesByValue && !cache.engine.evictsByValue
       try cache.close()
+      progress.finish()
+      if isOtherOrder {
+        console.say("the kernel tells of no changes here, so the least recently used went first")
+      }
       return RemovalTally(removal)
     }
   }

@@ -77,6 +77,9 @@ struct `A directory of recorded values` {
     ("? binary", false), ("*/* binary", false), ("fixture/* binary", false), ("*/ binary", false),
     ("* binary\n9* text", false), ("* -text merge=binary", true), ("9001* binary", true),
     ("90015098\\3* binary", true), ("* binary\n**/x/* text", true),
+    ("* filter=lfs -text -merge", false), ("* ident\n* binary", false),
+    ("* filter=lfs ident\n* binary -filter !ident", true),
+    ("* working-tree-encoding=UTF-16\n* -text -merge -working-tree-encoding", true),
   ])
   func `takes as protection what keeps git from converting and merging`(
     text: String, protects: Bool
