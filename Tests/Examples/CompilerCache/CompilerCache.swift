@@ -25,11 +25,16 @@ struct CompilerCache {
       exit(try run(compiler, options, showing: true).status)
     }
     let configuration = DiskCache.Configuration(sizeLimit: 5 << 30)
-    let cache = try DiskCache(directory: directory, configuration: configuration)
-    let status = try CompilerCache(cache: cache, compiler: compiler, options: options)
-      .compile(to: output)
-    try cache.close()
-    exit(status)
+    do {
+      let cache = try DiskCache(directory: directory, configuration: configuration)
+      let status = try CompilerCache(cache: cache, compiler: compiler, options: options)
+        .compile(to: output)
+      try? cache.close()
+      exit(status)
+    } catch is CacheError {
+      // Without a cache the compiler does the work.
+      exit(try run(compiler, options, showing: true).status)
+    }
   }
 
   private static var directory: String {
@@ -49,6 +54,8 @@ struct CompilerCache {
       case "-c", "-g", "-w", "-fPIC", "-fPIE", "-fshort-enums", "-pipe": break
       case "-o": output = rest.popFirst()
       case "-D", "-U", "-I", "-include", "-isystem": _ = rest.popFirst()
+      // Of each machine something else, which the preprocessed source does not tell.
+      case _ where option.hasSuffix("=native"): return nil
       case _ where option.hasPrefix("-W") && !option.contains(","): break
       case _ where harmless.contains(where: option.hasPrefix): break
       case _ where !option.hasPrefix("-") && !option.hasPrefix("@") && option.hasSuffix(".c"):
@@ -74,9 +81,13 @@ struct CompilerCache {
     // Warnings are stored and shown with the object. A file with longer warnings is not cached.
     guard status == 0, warnings.count <= 1024 else { return status }
     let object = try Data(contentsOf: URL(filePath: output))
-    try cache.store(
-      Array(object), forKey: key, expiration: .days(30), extendedData: Array(warnings))
-    say("compiled")
+    do {
+      try cache.store(
+        Array(object), forKey: key, expiration: .days(30), extendedData: Array(warnings))
+      say("compiled")
+    } catch {
+      say("compiled and not stored: \(error)")
+    }
     return 0
   }
 
@@ -106,10 +117,11 @@ struct CompilerCache {
     let (status, source, _) = try Self.run(compiler, others + ["-E"], showing: false)
     guard status == 0, !Self.readsFiles(source) else { return nil }
     let version = try Self.run(compiler, ["--version"], showing: false).output
+    // With -g the object names the directory, and of clang's the source does not.
+    let place = options.contains("-g") ? FileManager.default.currentDirectoryPath : ""
     // Each part begins with its length, because a source can hold any bytes.
-    return CacheKey(
-      ([version, source] + others.map { Data($0.utf8) }).flatMap { Array("\($0.count):".utf8) + $0 }
-    )
+    let parts = [version, source] + (others + [place]).map { Data($0.utf8) }
+    return CacheKey(parts.flatMap { Array("\($0.count):".utf8) + $0 })
   }
 
   private func say(_ what: String) {

@@ -22,8 +22,9 @@ for key in arguments[4...] {
   let source = Mutex("cache")
   let clock = ContinuousClock()
   let start = clock.now
-  // Only one task of this process runs the closure, even if many tasks ask at once.
-  let value = try await cache.value(forKey: key, expiration: .seconds(600)) {
+  // Only one task of this process runs the closure, even if many tasks ask at once. A change of the
+  // origin goes unseen for the service's life and this one, which is the shorter.
+  let value = try await cache.value(forKey: key, expiration: .seconds(60)) {
     if let value = await redis.value(forKey: key) {
       source.withLock { $0 = "service" }
       return value

@@ -14,6 +14,8 @@ final class SharedTier: Sendable {
 
   private let directory: String
   private let patience: Duration
+  /// The life of a value in the shared directory, and so the longest that a change goes unseen.
+  private let life = Expiration.seconds(3_600)
   private let disk = Mutex<DiskCache?>(nil)
   private let state = Mutex(State())
 
@@ -24,11 +26,17 @@ final class SharedTier: Sendable {
     var calls: [Int: ContinuousClock.Instant] = [:]
     var last = 0
 
+    /// Whether a call has to wait until another one has ended.
+    var isFull: Bool { calls.count >= 16 && isOpen(at: .now) }
+
+    private func isOpen(at now: ContinuousClock.Instant) -> Bool {
+      now >= silence && calls.values.count { $0 <= now } < 3
+    }
+
     /// Begins a call, unless too many hang or run.
     mutating func begin(_ patience: Duration) -> Int? {
       let now = ContinuousClock.now
-      let hanging = calls.values.count { $0 <= now }
-      guard now >= silence, hanging < 3, calls.count < 16 else { return nil }
+      guard isOpen(at: now), calls.count < 16 else { return nil }
       last += 1
       calls[last] = now + patience
       return last
@@ -65,7 +73,9 @@ final class SharedTier: Sendable {
     guard case .mayLoad(let lock)? = answer else { return (value, .originAlone) }
     // The lock is held until other processes can find the value.
     _ = await ask { disk in
-      try withExtendedLifetime(lock) { _ = try disk.store(value, forKey: CacheKey(key)) }
+      try withExtendedLifetime(lock) {
+        _ = try disk.store(value, forKey: CacheKey(key), expiration: self.life)
+      }
       return .found(value)
     }
     return (value, .origin)
@@ -79,6 +89,10 @@ final class SharedTier: Sendable {
 
   /// Runs a call on a thread that may hang. Returns nil if the call fails or takes too long.
   private func ask(_ call: @escaping @Sendable (DiskCache) throws -> Answer) async -> Answer? {
+    let end = ContinuousClock.now + patience
+    while state.withLock({ $0.isFull }), .now < end, !Task.isCancelled {
+      try? await Task.sleep(for: .milliseconds(5))
+    }
     guard let number = state.withLock({ $0.begin(patience) }) else { return nil }
     let answers = AsyncStream<Answer> { answers in
       DispatchQueue.global().async {
@@ -90,8 +104,8 @@ final class SharedTier: Sendable {
         answers.finish()
         _ = self.state.withLock { $0.calls.removeValue(forKey: number) }
       }
-      let end = DispatchTime.now() + .seconds(Int(patience.components.seconds))
-      DispatchQueue.global().asyncAfter(deadline: end) { answers.finish() }
+      let late = DispatchTime.now() + .milliseconds(Int(patience / .milliseconds(1)))
+      DispatchQueue.global().asyncAfter(deadline: late) { answers.finish() }
     }
     for await answer in answers { return answer }
     return nil

@@ -33,8 +33,10 @@ extension Cache<Image> {
   /// Returns the scaled image at a path. A changed image has another key.
   func thumbnail(of path: String, width: Int) async throws -> Image {
     let facts = try FileManager.default.attributesOfItem(atPath: path)
-    let version = "\(facts[.modificationDate] ?? ""), \(facts[.size] ?? "")"
-    let key = CacheKey(CacheKey(joining: [path, version]), variant: "\(width)")
+    let time = (facts[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
+    let whole = URL(filePath: path).standardizedFileURL.path
+    let image = CacheKey(joining: [whole, "\(time)", "\(facts[.size] ?? "")"])
+    let key = CacheKey(image, variant: "\(width)")
     return try await value(forKey: key, expiration: .days(90)) {
       let bytes = try [UInt8](Data(contentsOf: URL(filePath: path)))
       return try Image(ppm: bytes).scaled(toWidth: width)

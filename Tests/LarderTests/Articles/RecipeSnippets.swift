@@ -13,9 +13,13 @@ func openSome() async throws -> (Cache<String>, Cache<[UInt8]>) {
 }
 
 func codeNumbers() async throws -> Coder<Int> {
+  struct NotANumber: Error {}
   let numbers = Coder<Int>(
     encode: { number in Array(String(number).utf8) },
-    decode: { bytes in Int(String(decoding: bytes, as: UTF8.self)) ?? 0 }
+    decode: { bytes in
+      guard let number = Int(String(decoding: bytes, as: UTF8.self)) else { throw NotANumber() }
+      return number
+    }
   )
   return numbers
 }

@@ -15,6 +15,7 @@ func addDownloads(to router: Router<BasicRequestContext>, _ downloads: Downloads
     }
     let body = ResponseBody(contentLength: byteCount) { writer in
       try await downloads.withFile(of: url) { file in
+        guard file.byteCount == byteCount else { throw Downloads.Refused(status: .badGateway) }
         for try await piece in file { try await writer.write(ByteBuffer(bytes: piece)) }
       }
       try await writer.finish(nil)

@@ -8,7 +8,7 @@ struct Downloads: Sendable {
   let files: Cache<[UInt8]>
   let client: HTTPClient
 
-  /// The origin has refused with a status, or has cut its response off: 502.
+  /// The origin has refused with a status; 502 for what is no plain and whole file.
   struct Refused: Error {
     let status: HTTPResponseStatus
   }
@@ -18,7 +18,11 @@ struct Downloads: Sendable {
   ) async throws -> Result {
     try await files.withFile(forKey: url, body) { writer in
       let response = try await client.execute(HTTPClientRequest(url: url), timeout: .minutes(5))
-      guard response.status == .ok else { throw Refused(status: response.status) }
+      let hasCoding = response.headers.contains(name: "content-encoding")
+      guard response.status == .ok, !hasCoding else {
+        let isError = response.status.code >= 400
+        throw Refused(status: isError ? response.status : .badGateway)
+      }
       do {
         for try await piece in response.body { try await writer.write(Array(buffer: piece)) }
       } catch let error where !(error is CacheError || error is CancellationError) {

@@ -75,7 +75,9 @@ private func openFiles(below directory: String) throws -> [String] {
 func checkDownloads(
   _ checks: Checks, in directory: String, from origin: String
 ) async throws {
-  let client = HTTPClient(eventLoopGroupProvider: .singleton)
+  var settings = HTTPClient.Configuration()
+  settings.timeout.read = .seconds(60)
+  let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
   let downloads = Downloads(
     files: try Larder.Cache(directory: directory, coder: .bytes), client: client)
   let url = "\(origin)/large"
