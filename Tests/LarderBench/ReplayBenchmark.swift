@@ -46,7 +46,7 @@ enum ReplayBenchmark {
     progress.end()
     try subject.finish(&report)
     report.seconds = (ContinuousClock.now - start) / .seconds(1)
-    report.accesses = trace.accesses.count
+    (report.accesses, report.rate) = (trace.accesses.count, options.rate)
     print(options.isJSON ? report.json : report.table)
     try subject.cleanUp()
   }

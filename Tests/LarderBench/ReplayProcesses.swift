@@ -4,11 +4,12 @@ import Larder
 /// A replay of a trace on one directory by several processes, which make its accesses by turns.
 struct ReplayProcesses {
   private let directory: String
+  private let options: ReplayOptions
   private let children: [StressChild]
 
   init(_ options: ReplayOptions, _ arguments: [String]) throws {
     let directory = ReplaySubject.temporaryDirectory()
-    self.directory = directory
+    (self.directory, self.options) = (directory, options)
     children = try (0..<options.processCount).map { _ in
       try StressChild(["replay"] + arguments + ["--directory", directory, "--part"])
     }
@@ -37,7 +38,8 @@ struct ReplayProcesses {
       report.bytesHit += figures[6]
       report.wrongValues += figures[7]
     }
-    print(report.json)
+    report.rate = options.rate
+    print(options.isJSON ? report.json : report.table)
     let cache = try DiskCache(directory: directory)
     try cache.removeAll()
     try cache.close()

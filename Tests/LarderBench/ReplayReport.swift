@@ -2,6 +2,8 @@ import Larder
 
 /// The figures of a replay.
 struct ReplayReport {
+  /// The requests a second by the replay's clock; nil for as fast as they are answered.
+  var rate: Int?
   var accesses = 0
   var memoryHits = 0
   var diskHits = 0
@@ -37,6 +39,8 @@ struct ReplayReport {
     diskEntries = try disk.count()
   }
 
+  private var hits: Int { memoryHits + diskHits }
+
   private var figures: [(name: String, value: String)] {
     [
       ("accesses", "\(accesses)"), ("hits_memory", "\(memoryHits)"),
@@ -47,7 +51,9 @@ struct ReplayReport {
       ("entries_disk", "\(diskEntries)"), ("entries_memory", "\(memoryEntries)"),
       ("seconds", seconds.rounded(to: 2)), ("hit_milliseconds", (hitSeconds * 1000).rounded(to: 2)),
       ("wrong_values", "\(wrongValues)"), ("bytes_hit", "\(bytesHit)"),
-    ] + (leastBytes < .max ? [("bytes_least", "\(leastBytes)")] : [])
+      ("hit_percent", (100 * Double(hits) / Double(max(1, accesses))).rounded(to: 2)),
+    ] + (rate.map { [("requests_a_second", "\($0)")] } ?? [])
+      + (leastBytes < .max ? [("bytes_least", "\(leastBytes)")] : [])
   }
 
   /// The figures as one JSON object.
@@ -55,12 +61,9 @@ struct ReplayReport {
     "{" + figures.map { "\"\($0.name)\": \($0.value)" }.joined(separator: ", ") + "}"
   }
 
-  /// The figures, one a line, and the share of hits.
+  /// The figures, one a line.
   var table: String {
-    let hits = memoryHits + diskHits
-    let share = accesses == 0 ? 0 : 100 * Double(hits) / Double(accesses)
-    let rows = figures + [("hit_percent", share.rounded(to: 2))]
-    return rows.map { name, value in
+    figures.map { name, value in
       name + String(repeating: " ", count: max(1, 28 - name.count - value.count)) + value
     }.joined(separator: "\n")
   }

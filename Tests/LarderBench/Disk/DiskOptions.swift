@@ -15,6 +15,7 @@ struct DiskOptions {
                         store-over-durable are left out otherwise
       --typical         of each round the median piece counts, for a machine with other work to do
       --latency         reads and stores during a scan, an eviction and a removal of all (evict)
+      --by-value        the entries of the least worth go, by `.leastValuable` (evict)
       --cap SIZE        the most bytes of values in one directory; larger values get fewer entries;
                         the default is 256MiB
 
@@ -24,6 +25,7 @@ struct DiskOptions {
 
   var isJSON = false
   var isTypical = false
+  var isByValue = false
   var directory: String?
   var rounds = 5
   var entries: [Int] = []

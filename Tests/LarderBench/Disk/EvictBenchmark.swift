@@ -12,7 +12,8 @@ enum EvictBenchmark {
   /// Runs the benchmark with the arguments that follow its name.
   static func run(arguments: [String]) throws {
     let latency = arguments.contains("--latency")
-    let options = try DiskOptions(arguments.filter { $0 != "--latency" })
+    var options = try DiskOptions(arguments.filter { !["--latency", "--by-value"].contains($0) })
+    options.isByValue = arguments.contains("--by-value")
     guard !latency else { return try EvictionLatency(options).run() }
     let sizes = options.entries.isEmpty ? [100_000, 1_000_000] : options.entries
     let plan = sizes.map { (entries: $0, rounds: options.rounds) }
@@ -73,7 +74,7 @@ enum EvictBenchmark {
       }
       sync()
       if isOurs {
-        (scans.ours, evictions.ours) = try ours(directory, count)
+        (scans.ours, evictions.ours) = try ours(directory, count, options.isByValue)
       } else {
         (scans.least, evictions.least) = raw(directory, count)
       }
@@ -84,11 +85,12 @@ enum EvictBenchmark {
   }
 
   private static func ours(
-    _ directory: BenchmarkDirectory, _ count: Int
+    _ directory: BenchmarkDirectory, _ count: Int, _ isByValue: Bool
   ) throws -> (scan: Duration, eviction: Duration) {
     let clock = ContinuousClock()
-    let cache = try DiskCache(
-      directory: directory.path, configuration: DiskCache.Configuration(sizeLimit: nil))
+    var configuration = DiskCache.Configuration(sizeLimit: nil)
+    if isByValue { configuration.evictionOrder = .leastValuable }
+    let cache = try DiskCache(directory: directory.path, configuration: configuration)
     let scan = try clock.measure { _ = try cache.count() }
     let eviction = try clock.measure {
       let result = try cache.trim(toCount: count - count / 2)

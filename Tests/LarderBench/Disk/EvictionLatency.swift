@@ -76,8 +76,9 @@ struct EvictionLatency {
   private func measure(_ count: Int) throws -> Phases {
     let filled = FilledDirectory(options, count)
     defer { filled.directory.removeAll() }
-    let cache = try DiskCache(
-      directory: filled.directory.path, configuration: DiskCache.Configuration(sizeLimit: nil))
+    var configuration = DiskCache.Configuration(sizeLimit: nil)
+    if options.isByValue { configuration.evictionOrder = .leastValuable }
+    let cache = try DiskCache(directory: filled.directory.path, configuration: configuration)
     // The entries to read are the most recently used, so they are not evicted.
     let kept = filled.order.suffix(min(1000, count / 4)).map { filled.keys[$0] }
     let new = BenchmarkKeys.make(10_000, kind: 1)
