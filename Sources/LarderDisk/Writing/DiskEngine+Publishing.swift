@@ -83,7 +83,10 @@ extension DiskEngine {
       return publication
     }
     switch publication {
-    case .cleared: _ = request.onSettled?(status)
+    case .cleared:
+      _ = request.onSettled?(status)
+      // What began to load before it must not be stored after it.
+      tell(.entryChanged(request.subject))
     case .astray:
       _ = request.onSettled?(nil)
       // Only a look shows which file has the name in the directory that is held now.
@@ -110,12 +113,9 @@ extension DiskEngine {
         byteCount: Int(status.byteCount), expiry: expiry, lifetime: seal.lifetime,
         clearCount: clearCount))
     if observers.isEmpty { return }
-    if directory !== location.handle {
+    if directory !== location.handle || self.clearCount != clearCount {
       // Memory forgot everything before it had this value, so it is told again.
       tell(.entryChanged(request.subject))
-    } else if self.clearCount != clearCount {
-      // Not `.entryChanged`, which would supersede loads that began after a removal of everything.
-      tell(.filesChanged([request.subject.name]))
     } else if request.accepted == nil || expiry < seal.expiry {
       // Of an accepted value the memory tiers were told before, with the later expiry.
       tell(.entryChanged(request.subject), except: request.origin)

@@ -45,8 +45,13 @@ extension `Removals` {
   /// A memory tier that records the engine's messages.
   private final class Tier: EngineObserver {
     let heard = Mutex<[String]>([])
+    /// What happens when the tier hears that a value is about to be replaced.
+    let meanwhile = Mutex<(@Sendable () throws -> Void)?>(nil)
 
     func hear(of change: DiskChange) {
+      if case .entryWillChange = change, let act = meanwhile.withLock({ $0.take() }) {
+        do { try act() } catch { Issue.record(error) }
+      }
       let text =
         switch change {
         case .entryWillChange: "changes"
@@ -56,6 +61,20 @@ extension `Removals` {
         }
       heard.withLock { $0.append(text) }
     }
+  }
+
+  @Test func `memory hears of a value that the removal of everything has taken at once`() throws {
+    let cache = try scene.open()
+    let (engine, tier) = (cache.engine, Tier())
+    engine.observers.add(tier)
+    // The store has its name, and the value is not visible yet.
+    tier.meanwhile.withLock { $0 = { _ = try engine.startClearing() } }
+    #expect(try engine.store([1].span, cache.request(CacheKey("k"), .never, [])) == .stored)
+    // So that no load which began before it is stored after it.
+    #expect(tier.heard.withLock { $0 } == ["cleared", "cleared", "changes", "changed"])
+    engine.wait { $0.clearing.hidesFiles ? nil : () }
+    #expect(try cache.value(forKey: "k") == nil)
+    try scene.expectConsistent(cache)
   }
 
   @Test func `memory forgets what it kept while everything was being removed`() throws {
@@ -74,7 +93,7 @@ extension `Removals` {
       tier.heard.withLock { $0.append("kept") }
     }
     #expect(try engine.store([1, 2].span, request) == .stored)
-    #expect(tier.heard.withLock { $0.suffix(3) } == ["cleared", "kept", "file changed"])
+    #expect(tier.heard.withLock { $0.suffix(3) } == ["cleared", "kept", "changed"])
     engine.wait { $0.clearing.hidesFiles ? nil : () }
     #expect(try cache.value(forKey: "k") == nil)
     try scene.expectConsistent(cache)
