@@ -85,8 +85,7 @@ extension DiskEngine {
     switch publication {
     case .cleared:
       _ = request.onSettled?(status)
-      // What began to load before it must not be stored after it.
-      tell(.entryChanged(request.subject))
+      if request.isNewer { tell(.entryChanged(request.subject)) }
     case .astray:
       _ = request.onSettled?(nil)
       // Only a look shows which file has the name in the directory that is held now.
@@ -115,7 +114,7 @@ extension DiskEngine {
     if observers.isEmpty { return }
     if directory !== location.handle || self.clearCount != clearCount {
       // Memory forgot everything before it had this value, so it is told again.
-      tell(.entryChanged(request.subject))
+      tell(request.isNewer ? .entryChanged(request.subject) : .filesChanged([request.subject.name]))
     } else if request.accepted == nil || expiry < seal.expiry {
       // Of an accepted value the memory tiers were told before, with the later expiry.
       tell(.entryChanged(request.subject), except: request.origin)

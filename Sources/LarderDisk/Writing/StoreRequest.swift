@@ -19,14 +19,16 @@ package struct StoreRequest: Sendable {
   /// The facts of a value that was accepted earlier, of which the memory tiers were told then;
   /// nil for a store that the caller makes now.
   var accepted: Seal?
-  /// Runs when the value is visible or was touched, before any other change of the name. With
-  /// nil, runs before and after the removal of the older value, because the store failed or was
-  /// rejected.
+  /// Runs when the value is visible or was touched, before any other change of the name; with nil
+  /// before and after the removal of the older value, if the store failed or was rejected.
   package var onChange: (@Sendable (PublishedValue?) -> Void)?
   /// Runs with the name held when its file was replaced or removed, before `onChange`. Gets the
   /// status of the published file; nil if it was removed or is in another directory. Returns
   /// whether a value that had the name goes as well.
   package var onSettled: (@Sendable (FileStatus?) -> Bool)?
+
+  /// Whether memory learns of it only now, and what any load has found before is older.
+  var isNewer: Bool { accepted == nil && !isLoad }
 
   /// The largest extended data. With a key of 2,000 bytes and the attribute's other fields it fits
   /// into ext4's block of 4 KiB.
