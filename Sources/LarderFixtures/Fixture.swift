@@ -15,8 +15,8 @@ public import LarderSystem
 ///
 /// A test works on a copy in the temporary directory, so that whatever the test stores, extends or
 /// evicts, the repository stays byte for byte the same. The one exception is recording: if
-/// `LARDER_RECORD` is set to a value other than `0` in the environment, each value that a test
-/// loads and the fixture lacks is recorded in it.
+/// `LARDER_RECORD` is set in the environment, but not to `0`, `false`, `no` or `off`, each value
+/// that a test loads and the fixture lacks is recorded in it.
 public final class Fixture: Sendable {
   /// The absolute path of the directory.
   public let path: String

@@ -53,7 +53,8 @@ extension HTTPCache {
 
       /// Returns the next piece; nil at the end.
       ///
-      /// - Throws: The origin's error; ``HTTPCache/BodyError`` for another length than announced.
+      /// - Throws: The origin's error; ``HTTPCache/BodyError``; `CancellationError` if the task is
+      ///   cancelled and a body without an announced length seems to end.
       public mutating func next() async throws -> [UInt8]? {
         if let stream = body.stream { return try await stream() }
         guard let rest = body.byteCount.map({ $0 - offset }), rest > 0 else { return nil }
@@ -77,12 +78,12 @@ extension HTTPCache {
     }
   }
 
-  /// What is wrong with a body.
+  /// Why a body cannot be read to its end.
   public enum BodyError: Error, Sendable, Hashable {
     /// More or fewer bytes came than were announced.
     case wrongLength
-    /// A task reads the body while another one waits for a piece of it.
-    case readTwice
+    /// Another task is waiting for a piece of the body.
+    case readAtOnce
   }
 }
 
@@ -96,7 +97,7 @@ actor Puller<Pieces: AsyncSequence & Sendable> where Pieces.Element == [UInt8] {
   init(_ body: Pieces, _ rest: Int?) { (iterator, self.rest) = (body.makeAsyncIterator(), rest) }
 
   func next() async throws -> [UInt8]? {
-    if isReading { throw HTTPCache.BodyError.readTwice }
+    if isReading { throw HTTPCache.BodyError.readAtOnce }
     var taken = iterator.take()
     isReading = true
     defer { (iterator, isReading) = (taken, false) }

@@ -125,6 +125,7 @@ struct Exchange: Sendable {
       let status = response.status
       // HEAD and 304 tell the length of a body that they do not have.
       response.check(hasBody: asked.method != "HEAD" && status != 304)
+      // The origin may have made a change whose response is refused here.
       if response.status != status, policy.mayHaveChanged(status, by: request) {
         await cache.countingFailure { try await cache.invalidate(request.url) }
       }
@@ -158,8 +159,12 @@ struct Exchange: Sendable {
       if !isAlone { cache.counters.withLock { $0.validated += 1 } }
       guard !isAlone, let body = usable?.body else { break }
       var answer = new.response(to: request, body, at: cache.now)
-      // What is not stored, because it is for this client alone, goes to this client.
+      // What is not stored, because it is for this client alone, goes to this client: of what is
+      // another response's, the cookies alone, which are no other client's.
+      let cookies = response.fields.values(of: "set-cookie").map { ("Set-Cookie", $0) }
       let own = response.fields.removing(new.fields.map(\.name) + Response.ofBody)
+      let isOther = new === old && policy.isShared
+      if isOther { answer.fields = answer.fields.removing(["set-cookie"]).adding(.init(cookies)) }
       if new !== old { answer.fields = answer.fields.adding(own) }
       return said("fwd=\(reason.rawValue); fwd-status=304\(isStored ? "; stored" : "")", answer)
     case .store, .pass(keepsPrevious: false): if !isAlone { await publish(nil) }

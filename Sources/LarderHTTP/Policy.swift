@@ -104,6 +104,7 @@ extension HTTPCache.Policy {
   private static let safeMethods =
     "GET HEAD OPTIONS TRACE PROPFIND REPORT SEARCH QUERY".split { $0 == " " }
 
+  /// Whether a response with this status says that the request may have changed something.
   func mayHaveChanged(_ status: Int, by request: Request) -> Bool {
     (200..<400).contains(status) && !Self.safeMethods.contains(request.method[...])
   }
@@ -121,12 +122,9 @@ extension HTTPCache.Policy {
     sent: Timestamp, at now: Timestamp
   ) -> HTTPCache.Verdict {
     let (status, fields) = (response.status, response.fields.endToEnd)
-    // A cookie that came with what is asked about, or comes with the answer, is its client's alone.
-    let own = isShared ? ["set-cookie"] : []
-    let hasOwn = own.contains { previous?.fields.contains($0) == true }
-    let previous = hasOwn ? previous?.with(minus: own) : previous
     func updated(_ previous: Stored) -> HTTPCache.Verdict {
-      let fields = previous.fields(updatedBy: fields).removing(own)
+      // A cookie that came with either is its client's alone.
+      let fields = previous.fields(updatedBy: fields).removing(isShared ? ["set-cookie"] : [])
       let renewed = stored(previous.status, fields, previous.content, request, sent, now)
       return .renew(renewed ?? previous, isKept: renewed.map { isStorable($0, request) } ?? false)
     }

@@ -41,7 +41,8 @@ extension Exchange {
   /// Stores a response whose body is stored already, unless it was invalidated since its flight
   /// began, and ends that; or for nil removes the older response. What has come since stays.
   ///
-  /// Returns whether the disk did what was asked of it.
+  /// Returns whether the disk did what was asked of it. If it did not, requests do not wait for the
+  /// URL for two minutes.
   @discardableResult func publish(_ stored: Stored?) async -> Bool {
     // The response whose body no head names in the end.
     var rest = stored?.content == usable?.stored.content ? nil : stored
@@ -130,7 +131,8 @@ extension HTTPCache {
 /// The body of a response on its way to the first client, which is stored as it passes.
 ///
 /// The last piece is handed out after the response is stored, so that a client which has seen the
-/// end finds the response stored. A body of a wrong length throws and is not stored.
+/// end finds the response stored. A body of a wrong length throws and is not stored, nor is one
+/// without an announced length that ends in a cancelled task, because it may be a part.
 actor Fill {
   private let exchange: Exchange
   private let stored: Stored
@@ -153,7 +155,7 @@ actor Fill {
 
   /// Returns the next piece, after it was stored; nil at the end.
   func next() async throws -> [UInt8]? {
-    if isReading { throw HTTPCache.BodyError.readTwice }
+    if isReading { throw HTTPCache.BodyError.readAtOnce }
     guard !hasEnded else { return nil }
     isReading = true
     defer { isReading = false }

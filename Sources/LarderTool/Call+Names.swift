@@ -5,6 +5,11 @@ extension Call {
   /// no value, such as a date or a checksum, may be the beginning of another entry's name.
   static let leastDigits = 32
 
+  /// Whether a key reads as a list shows a name: with all digits, or cut.
+  static func isShownName(_ key: CacheKey) -> Bool {
+    key.byteCount >= leastDigits || key.bytes.suffix(3).elementsEqual("\u{2026}".utf8)
+  }
+
   /// Returns the name that is or begins with some bytes; nil if none does. With `--name`, a whole
   /// name that no file has or begins with is returned too.
   func name(
@@ -21,7 +26,7 @@ extension Call {
       try whole.flatMap { (name) throws(CacheError) in try cache.entry(named: name) }
     }
     // A file with an extension besides is another one, which a list of what is to go does not mean.
-    if entry != nil || whole != nil && isRemoval { return whole }
+    if entry != nil || whole != nil && isRemoval && !isCut { return whole }
     let names = try onCache { () throws(CacheError) in try cache.names(beginningWith: start) }
     guard names.count > 1 else { return names.first ?? (arguments.has(.byName) ? whole : nil) }
     let list = names.prefix(3).map(\.description).joined(separator: ", ")

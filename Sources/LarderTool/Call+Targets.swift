@@ -11,12 +11,14 @@ struct Target: Sendable, Hashable {
 }
 
 extension Call {
-  /// Returns the entries that the arguments name. Each is a key, or the name of a file or a
-  /// beginning of it, as `larder list` shows them. A key that has a file wins, unless `--name` is
-  /// given. For a removal, only `--name` makes a name of it: a key of digits that has no value must
-  /// not remove another one.
+  /// Returns the entries that the arguments name. Each is a key, or the name of a file, whole or as
+  /// `larder list` cuts it, with `--name` also any beginning of one. A key that has a file wins,
+  /// unless `--name` is given.
   ///
-  /// - Parameter unknown: Is called for each name that no file has or begins with.
+  /// - Parameters:
+  ///   - isRemoval: Whether only `--name` makes a name of an argument: a key of digits that has no
+  ///     value must not remove another one.
+  ///   - unknown: Is called for each name that no file has or begins with.
   func targets(
     in cache: DiskCache, isRemoval: Bool = false, unknown: (Problem) throws(Failure) -> Void
   ) throws(Failure) -> [Target] {
@@ -28,8 +30,7 @@ extension Call {
       !isRemoval && ![Option.fileExtension, .keyFile, .variant].contains(where: arguments.has)
     var targets: [Target] = []
     for (key, file) in zip(keys, files) {
-      let isShown = key.byteCount >= Self.leastDigits || key.bytes.suffix(3).elementsEqual("…".utf8)
-      let isName = isByName || mayBeName && isShown
+      let isName = isByName || mayBeName && Self.isShownName(key)
       if file == nil, isName,
         let name = try name(beginningWith: key.bytes, in: cache, isRemoval: isRemoval)
       {

@@ -159,7 +159,7 @@ struct `A validation` {
   }
 }
 
-private final class Flag: Sendable {
+final class Flag: Sendable {
   private let value = Mutex(false)
   var isSet: Bool { value.withLock(\.self) }
   func set() { value.withLock { $0 = true } }

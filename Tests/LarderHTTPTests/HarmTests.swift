@@ -181,12 +181,10 @@ struct `Harm to others` {
 
   // MARK: Bodies
 
-  /// Without an announced length, what has ended may have ended because its client is gone.
-  @Test(arguments: [90_000, nil])
-  func `a large body is stored, also if its client is gone after the last byte`(
-    _ announced: Int?
-  ) async throws {
-    let scene = try Scene()
+  /// Returns a response of 90,000 bytes whose client's task is cancelled behind the last of them.
+  private func leaving(
+    _ announced: Int?, _ scene: Scene
+  ) async throws -> Task<Int, any Error> {
     let offset = Mutex(0)
     let response = try await scene.cache.respond(to: Self.request) { _ in
       let body = HTTPCache.Body(byteCount: announced) {
@@ -199,16 +197,44 @@ struct `Harm to others` {
       }
       return .init(status: 200, fields: fresh, body: body)
     }
-    let client = Task { try await response.body.collect(upTo: .max).count }
-    guard announced != nil else {
-      await #expect(throws: CancellationError.self) { try await client.value }
-      try await reaching("nothing is kept") { (try? sizes(scene)) == [] }
-      return
-    }
-    #expect(try await client.value == 90_000)
+    return Task { try await response.body.collect(upTo: .max).count }
+  }
+
+  @Test func `a large body is stored, also if its client is gone after the last byte`() async throws
+  {
+    let scene = try Scene()
+    #expect(try await leaving(90_000, scene).value == 90_000)
     #expect(try sizes(scene).count == 2)
     #expect(try await scene.get().body.collect(upTo: .max).count == 90_000)
     #expect(scene.requests.isEmpty)
+  }
+
+  @Test func `a body without a length is not stored if its client is gone at its end`() async throws
+  {
+    let scene = try Scene()
+    await #expect(throws: CancellationError.self) { try await leaving(nil, scene).value }
+    try await reaching("nothing is kept") { (try? sizes(scene)) == [] }
+  }
+
+  @Test(arguments: [true, false])
+  func `a body is read by one task at a time`(isStored: Bool) async throws {
+    let scene = try Scene()
+    let (started, gate) = (Flag(), AsyncStream.makeStream(of: Void.self))
+    let response = try await scene.cache.respond(to: Self.request) { _ in
+      let body = HTTPCache.Body(byteCount: nil) {
+        started.set()
+        for await _ in gate.stream {}
+        return nil
+      }
+      return .init(status: 200, fields: isStored ? fresh : [:], body: body)
+    }
+    let first = Task { try await response.body.collect(upTo: .max) }
+    try await reaching("the first waits") { started.isSet }
+    await #expect(throws: HTTPCache.BodyError.readAtOnce) {
+      try await response.body.collect(upTo: .max)
+    }
+    gate.continuation.finish()
+    #expect(try await first.value == [])
   }
 
   @Test func `a response that the disk does not take is not said to be stored`() async throws {

@@ -52,7 +52,7 @@ extension FixtureDirectory {
       let (attributes, names) = (try gitAttributes(), try self.names())
       // The names of entries to come are not known, and those of one fixture seldom differ in this.
       let samples = names.isEmpty ? [String(repeating: "0", count: 32)] : names.map { "\($0)" }
-      let isKept = attributes.keepLineEndings(of: FixtureManifest.fileName.text)
+      let isKept = attributes.keepBytes(of: FixtureManifest.fileName.text)
       if !isKept || !samples.allSatisfy(attributes.protect) {
         findings.append(FixtureFinding(kind: .unprotected, name: ".gitattributes"))
       }

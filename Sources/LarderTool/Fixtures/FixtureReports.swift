@@ -74,8 +74,9 @@ extension FixtureFinding.Kind {
     case .unsorted: "lines out of order or with other endings, as after a merge; pack DIR mends it"
     case .unprotected:
       """
-      git could convert bytes or merge two recordings of one key; pack DIR writes the file; in one \
-      of your own, here or above, * -text -merge keeps it from both, unless a filter is set above
+      git could convert bytes or merge two recordings of one key; pack DIR writes the file if \
+      there is none; in one of your own, here or above, * -text -merge keeps it from both, and \
+      -filter -ident -working-tree-encoding from what is set above
       """
     case .conflicted: "git left the marks of a conflict in it; record it again"
     case .expired:

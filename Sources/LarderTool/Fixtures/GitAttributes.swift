@@ -37,7 +37,7 @@ struct GitAttributes: Sendable {
   func protect(_ name: String) -> Bool { harms(to: name).isEmpty }
 
   /// Whether git does not convert the file of a name.
-  func keepLineEndings(of name: String) -> Bool { harms(to: name).isSubset(of: ["merge"]) }
+  func keepBytes(of name: String) -> Bool { harms(to: name).isSubset(of: ["merge"]) }
 
   /// The attributes by which git changes a file where no line forbids it, and those by which it
   /// does where a line says so.

@@ -126,12 +126,12 @@ struct OutputFile: ~Copyable {
     try descriptor.write(bytes)
   }
 
-  /// Gives the file its name; does nothing for a file written in place. Corresponds to `rename`.
+  /// Gives the file its name, unless it is written in place. Corresponds to `rename`. Throws also
+  /// what network file systems tell only when a file is closed, such as a full disk.
   ///
-  /// Does not sync the file; the caller must do that if the file has to survive a power cut. Throws
-  /// what the file system tells only when a file is closed, as NFS does of a full disk.
+  /// Does not sync the file; the caller must do that if the file has to survive a power cut.
   mutating func finish() throws(Errno) {
-    try descriptor.checkClose()
+    try descriptor.flush()
     guard let replacement else { return }
     _ = try system(.renameat, nil) {
       unsafe replacement.temporary.withCString { old in
@@ -139,14 +139,5 @@ struct OutputFile: ~Copyable {
       }
     }
     self.replacement = nil
-  }
-}
-
-extension FileDescriptor {
-  /// Closes a copy of the descriptor, for the error that closing has. Corresponds to `close`.
-  fileprivate func checkClose() throws(Errno) {
-    let number = rawValue
-    let copy = try system(.fcntl, nil) { fcntl(number, F_DUPFD_CLOEXEC, 3) }
-    _ = try system(.close, nil) { close(copy) }
   }
 }

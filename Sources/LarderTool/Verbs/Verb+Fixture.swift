@@ -22,11 +22,11 @@ extension Verb {
       pack takes the entries of the cache DIR into the fixture TO and writes its manifest; within \
       one directory it brings the manifest up to what the files are. unpack makes a cache TO of \
       the fixture DIR, with the stamps and attributes that git does not keep. A directory that \
-      has entries and no manifest is written to only with --adopt. Both leave out what a read \
-      refuses, such as a damaged file, say so, and end with status 1. check compares the \
-      fixture DIR with its manifest; a finding is status 1. A value that has expired when the \
-      fixture's clock begins is a finding, because a read misses it; for a fixture that is to \
-      test just that, give --allow-expired.
+      has entries and no manifest is written to only with --adopt, and by unpack another fixture, \
+      too. Both leave out what a read refuses, such as a damaged file, say so, and end with \
+      status 1. check compares the fixture DIR with its manifest; a finding is status 1. A value \
+      that has expired when the fixture's clock begins is a finding, because a read misses it; for \
+      a fixture that is to test just that, give --allow-expired.
       """
     ],
     run: { call throws(Failure) in try call.fixture() })
@@ -48,7 +48,7 @@ extension Call {
     let isInPlace = target == origin
     try requireFixture(origin, mayBeCache: !isInPlace || action == .check)
     if !isInPlace {
-      try requireFixture(target, mayBeMissing: true, isTarget: action == .unpack)
+      try requireFixture(target, mayBeMissing: true, mayBeFixture: action != .unpack)
     }
     let progress = ProgressLine(action.participle, console)
     defer { progress.finish() }
@@ -81,11 +81,11 @@ extension Call {
     }
   }
 
-  /// Throws if the directory holds only other files, or is a cache whose entries could be
-  /// overwritten or take the times of a fixture, before anything in it can be changed.
+  /// Throws if the directory holds only other files, or is a cache or a fixture whose entries could
+  /// be overwritten or take the times of a fixture, before anything in it can be changed.
   func requireFixture(
     _ directory: [UInt8], mayBeMissing: Bool = false, mayBeCache: Bool = false,
-    isTarget: Bool = false
+    mayBeFixture: Bool = true
   ) throws(Failure) {
     let path = try Self.path(of: directory)
     let (kind, hasManifest) = try onCache(directory) { () throws(CacheError) in
@@ -95,7 +95,7 @@ extension Call {
       return (kind, try fixture.hasManifest() ? try fixture.manifestIfOwn() != nil : false)
     }
     switch kind {
-    case .cache where hasManifest && isTarget:
+    case .cache where hasManifest && !mayBeFixture:
       if !arguments.has(.adopt) {
         throw .notACache(directory, "is a fixture", cure: "--adopt overwrites what it has")
       }

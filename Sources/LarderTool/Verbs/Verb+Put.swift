@@ -73,7 +73,7 @@ extension Call {
     let cache = try openForReading()
     if let file = try files(of: [key], in: cache)[0] { return (key, file.fileExtension) }
     let isKey = [Option.keyFile, .variant].contains(where: arguments.has)
-    guard !isKey, key.byteCount >= Self.leastDigits,
+    guard !isKey, Self.isShownName(key),
       let name = try name(beginningWith: key.bytes, in: cache)
     else { return (key, .none) }
     let entry = try onCache { () throws(CacheError) in try cache.entry(named: name) }

@@ -162,7 +162,7 @@ struct `Recording and packing fixtures` {
     #expect(try scene.run("fixture", "unpack", "f", "c", "--adopt").status == 0)
     #expect(try scene.run("get", "c", "abc").text == "recorded")
     #expect(try scene.run("record", "c", "k", "v", "--adopt").status == 0)
-    // Now it has a manifest, so that nothing but another fixture's values is kept from it.
+    // Now it has a manifest: all but unpack go on.
     for line in lines.dropLast() { #expect(try scene.run(line).status == 0, "\(line)") }
     let other = try scene.run(["fixture", "unpack", "f", "c"])
     #expect(other.status == 3 && other.talk.contains("is a fixture"))
