@@ -87,7 +87,8 @@ struct Exchange: Sendable {
   private func standIn(_ status: Int? = nil) async -> Response? {
     guard let usable, [nil, 500, 502, 503, 504].contains(status) else { return nil }
     var again = self
-    try? await again.lookUp()
+    // What is closed or cancelled has nothing that could stand in.
+    do { try await again.lookUp() } catch { return nil }
     again.reason = reason
     if usable.body == nil { again.usable?.body = nil }
     let time = cache.now
@@ -159,13 +160,15 @@ struct Exchange: Sendable {
       if !isAlone { cache.counters.withLock { $0.validated += 1 } }
       guard !isAlone, let body = usable?.body else { break }
       var answer = new.response(to: request, body, at: cache.now)
-      // What is not stored, because it is for this client alone, goes to this client: of what is
-      // another response's, the cookies alone, which are no other client's.
-      let cookies = response.fields.values(of: "set-cookie").map { ("Set-Cookie", $0) }
-      let own = response.fields.removing(new.fields.map(\.name) + Response.ofBody)
-      let isOther = new === old && policy.isShared
-      if isOther { answer.fields = answer.fields.removing(["set-cookie"]).adding(.init(cookies)) }
-      if new !== old { answer.fields = answer.fields.adding(own) }
+      if new !== old {
+        // What is not stored, because it is for this client alone, goes to this client.
+        let known = new.fields.map(\.name) + Response.ofBody
+        answer.fields = answer.fields.adding(response.fields.removing(known))
+      } else if policy.isShared {
+        // A 304 of another response updates nothing, but a cookie is its client's alone.
+        let cookies = response.fields.values(of: "set-cookie").map { ("Set-Cookie", $0) }
+        answer.fields = answer.fields.removing(["set-cookie"]).adding(Fields(cookies))
+      }
       return said("fwd=\(reason.rawValue); fwd-status=304\(isStored ? "; stored" : "")", answer)
     case .store, .pass(keepsPrevious: false): if !isAlone { await publish(nil) }
     case .pass: break

@@ -18,8 +18,7 @@ actor Flights {
 
   /// One request at the origin.
   struct Flight: Sendable {
-    let key: String
-    /// What is looked up in `lone` for it.
+    /// The URL's key and what its request asks for, as `lone` has them.
     let place: [String]
     /// Whether other requests may wait for it.
     var isShared: Bool
@@ -32,6 +31,7 @@ actor Flights {
     var waiters: [UInt64: (request: Request, continuation: CheckedContinuation<Turn, Never>)] = [:]
     /// Ends the wait of all when the limit is reached.
     var timer: Task<Void, any Error>?
+    var key: String { place[0] }
   }
 
   private(set) var flights: [UInt64: Flight] = [:]
@@ -86,8 +86,7 @@ actor Flights {
   func start(_ asker: Exchange, isShared: Bool) -> UInt64 {
     lastID += 1
     let place = [asker.key] + asker.variant.lines
-    flights[lastID] = Flight(
-      key: asker.key, place: place, isShared: isShared, variant: asker.variant)
+    flights[lastID] = Flight(place: place, isShared: isShared, variant: asker.variant)
     ids[asker.key, default: []].append(lastID)
     return lastID
   }

@@ -27,7 +27,7 @@ package struct StoreRequest: Sendable {
   /// whether a value that had the name goes as well.
   package var onSettled: (@Sendable (FileStatus?) -> Bool)?
 
-  /// Whether memory learns of it only now, and what any load has found before is older.
+  /// Whether it outdates running loads: not a load's value, nor one told of when it was accepted.
   var isNewer: Bool { accepted == nil && !isLoad }
 
   /// The largest extended data. With a key of 2,000 bytes and the attribute's other fields it fits

@@ -51,12 +51,13 @@ struct GitAttributes: Sendable {
     for line in lines where line.matches(Array(name.utf8)) {
       for word in line.attributes {
         let attribute = word.drop { "-!".contains($0) }.prefix { $0 != "=" }
+        let isOther = Self.others.contains(attribute)
         if word == "binary" {
           harms.subtract(Self.defaults)
-        } else if Self.defaults.union(Self.others).contains(attribute) {
-          let isUnset = word.hasPrefix("!") && Self.others.contains(attribute)
-          let isHarmless = word.hasPrefix("-") || isUnset || word == "merge=binary"
-          if isHarmless { harms.remove(attribute) } else { harms.insert(attribute) }
+        } else if word.hasPrefix("-") || isOther && word.hasPrefix("!") || word == "merge=binary" {
+          harms.remove(attribute)
+        } else if isOther || Self.defaults.contains(attribute) {
+          harms.insert(attribute)
         }
       }
     }

@@ -14,7 +14,7 @@ final class SharedTier: Sendable {
 
   private let directory: String
   private let patience: Duration
-  /// The life of a value in the shared directory, and so the longest that a change goes unseen.
+  /// The life of a value in the shared directory. A change goes unseen for this and the local life.
   private let life = Expiration.seconds(3_600)
   private let disk = Mutex<DiskCache?>(nil)
   private let state = Mutex(State())

@@ -42,6 +42,7 @@ struct DiskOptions {
       switch argument {
       case "--json": isJSON = true
       case "--typical": isTypical = true
+      case "--by-value": isByValue = true
       case "--directory": directory = rest.popFirst()
       case "--rounds": rounds = try ByteSize.parse(rest.popFirst())
       case "--entries": entries.append(try ByteSize.parse(rest.popFirst()))

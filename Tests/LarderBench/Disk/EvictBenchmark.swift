@@ -12,8 +12,7 @@ enum EvictBenchmark {
   /// Runs the benchmark with the arguments that follow its name.
   static func run(arguments: [String]) throws {
     let latency = arguments.contains("--latency")
-    var options = try DiskOptions(arguments.filter { !["--latency", "--by-value"].contains($0) })
-    options.isByValue = arguments.contains("--by-value")
+    let options = try DiskOptions(arguments.filter { $0 != "--latency" })
     guard !latency else { return try EvictionLatency(options).run() }
     let sizes = options.entries.isEmpty ? [100_000, 1_000_000] : options.entries
     let plan = sizes.map { (entries: $0, rounds: options.rounds) }
