@@ -187,7 +187,9 @@ extension Cache {
     // A use that moves the expiry by more has to reach the disk.
     let extended = extending.extendedExpiry(of: expiry, lifetime: lifetime, at: now)
     if extended?.nanoseconds(since: expiry) ?? 0 > lag { return now }
-    return min(expiry, now.adding(.nanoseconds(lag)))
+    // By as much as a server's clock is ahead, it is over earlier there.
+    let lead = max(.zero, disk.engine.timeToJudge(expiry, at: expiry).duration(since: expiry))
+    return min(expiry.adding(.zero - lead), now.adding(.nanoseconds(lag)))
   }
 
   /// Removes a value from both tiers and returns whether there was one, valid or expired.

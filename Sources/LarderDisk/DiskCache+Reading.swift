@@ -121,7 +121,7 @@ extension DiskCache {
 extension DiskCache {
   /// Whether an expiry counts as past now.
   package func hasExpired(_ expiry: Timestamp) -> Bool {
-    engine.reader.trust.hasExpired(expiry, at: engine.now)
+    engine.reader.trust.hasExpired(expiry, at: engine.timeToJudge(expiry, at: engine.now))
   }
 
   /// Whether a value in memory may be served now. False only if this object is strict and cannot

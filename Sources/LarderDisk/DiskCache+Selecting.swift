@@ -55,9 +55,9 @@ extension DiskCache {
   /// The `key` of an entry is nil if its file does not record it, as for most URLs on ext4 by
   /// default; `unknownKeys` counts these. Joined keys are recorded for `removeVariants(of:)`.
   ///
-  /// An entry that is used, changed or stored anew after the closure was called for it stays and is
-  /// not counted. If a `Cache` loads the value of a removed entry meanwhile, what it loads is not
-  /// stored. Goes on past a failure.
+  /// An entry that is stamped, changed or stored anew after the closure was called for it stays and
+  /// is not counted. What a `Cache` loads for a removed entry meanwhile is not stored. Goes on past
+  /// a failure.
   ///
   /// - Parameter isChosen: Called for each entry, in the order of their names and without a lock.
   /// - Throws: `CacheError`, as `removeAllInBackground()`, and the error of reading the directory.

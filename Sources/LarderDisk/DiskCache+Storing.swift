@@ -138,7 +138,8 @@ extension DiskCache {
   ///   - expiration: The time for which the value is valid from now; the configured one if nil.
   ///   - allowingExpired: Whether an expired value that is still there becomes valid again. The
   ///     default is false.
-  /// - Returns: Whether there was a value; not one that is absent, expired or another key's.
+  /// - Returns: Whether there was a value; not one that is absent, expired or another key's, or
+  ///   that another process replaces at this moment.
   /// - Throws: `CacheError`: `.readOnly`, `.permissionDenied` for a file of another user,
   ///   `.closed`, `.forked`, `.io`.
   /// - Complexity: O(1); a value that waits to be written is written first, in O(bytes).

@@ -58,9 +58,8 @@ public struct DiskStatistics: Sendable, Hashable {
   /// Whether other users own it or can write to it: files that they plant would be served.
   public internal(set) var isDirectoryUnsafe = false
 
-  // Counted apart until a caller asks, because an engine often counts little else, and counting in
-  // a dictionary takes longer than the look into the index. The removals are in the order of all
-  // causes.
+  // Counted apart until a caller asks, because counting in a dictionary takes longer than the look
+  // into the index. The removals are in the order of all causes.
   private var absentCount = 0
   private var removalCounts = [0, 0, 0, 0, 0]
 

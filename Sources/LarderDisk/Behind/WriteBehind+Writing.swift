@@ -157,8 +157,8 @@ extension WriteBehind {
       }
       guard isLost else { return }
       if error != nil { engine.count { $0.lostStores += 1 } }
-      // The memory tiers were told of a value that is lost.
-      engine.tell(.entryChanged(write.subject))
+      // The memory tiers were told of a value that is lost. A load that has begun since is newer.
+      engine.tell(.filesChanged([write.subject.name]))
     }
   }
 

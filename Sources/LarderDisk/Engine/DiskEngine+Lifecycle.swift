@@ -71,8 +71,7 @@ extension DiskEngine {
     try attempt("flush", at: location.path, synchronizeRemovals())
   }
 
-  /// Carries the purge on, if one is going on, and waits for the entries that other threads are
-  /// evicting or removing as damaged.
+  /// Carries a purge on, and waits for what other threads evict or remove as damaged.
   func finishPurge() {
     let count = withState { state in
       state.evictions.purge == nil && state.evictions.names.isEmpty

@@ -80,6 +80,11 @@ package final class DiskEngine: Sendable {
   /// Reads a clock of the caller's, before a thread takes a name.
   func readOwnClock() { if hasOwnClock { _ = now } }
 
+  /// Returns the time by which an expiry is judged: near it the server's on a network.
+  package func timeToJudge(_ expiry: Timestamp, at now: Timestamp) -> Timestamp {
+    isOnNetwork ? withState { $0.serverClock.time(toJudge: expiry, at: now) } : now
+  }
+
   /// Whether other machines may share the directory that is held now.
   var isOnNetwork: Bool { location.isOnNetwork }
   package var isReadOnly: Bool { configuration.mode.isReadOnly }
@@ -168,8 +173,7 @@ package final class DiskEngine: Sendable {
   func count(_ note: (inout DiskStatistics) -> Void) { withState { note(&$0.counters) } }
 
   /// Reads or changes the state under the lock. The closure must neither wait nor touch the disk.
-  // This function and the mutex's own are always inlined. Otherwise each call would copy what the
-  // closure captures, such as a key.
+  // Always inlined, as the mutex's own: a call would copy what the closure captures, such as a key.
   @inline(__always)
   func withState<Result: Sendable>(
     file: StaticString = #fileID, line: Int = #line, _ body: (inout EngineState) -> Result
@@ -189,8 +193,7 @@ package final class DiskEngine: Sendable {
 
   /// Whether something is so that `EngineState.hasRarity` includes, as of a moment during the call.
   ///
-  /// The mirror usually shows without the lock that it is not. What was so before the call has set
-  /// the mirror before the call.
+  /// Usually the mirror, which is set before what was so before the call, shows that it is not.
   @inline(__always)
   func finds(_ rarity: (inout EngineState) -> Bool) -> Bool {
     hasRarity.load(ordering: .acquiring) && withState(rarity)
@@ -199,8 +202,7 @@ package final class DiskEngine: Sendable {
   /// Whether a name's file counts as gone in this process.
   func hidesFile(named name: EntryName) -> Bool { finds { $0.hidesFile(named: name) } }
 
-  /// Runs what a caller asked for, counts the error that the caller gets, and lets go what the call
-  /// took out of the memory tiers.
+  /// Runs what a caller asked for, counts its error, and lets go what it took out of memory.
   ///
   /// Errors are counted here and not where they arise, because the engine may retry or ignore them.
   // Inlined, because a closure that is called retains the engine.

@@ -39,10 +39,11 @@ extension DiskEngine {
     evict(EvictionRun(.limits(sparing: name, at: now, configuration)))
   }
 
-  /// Begins a purge over a limit. Returns whether it is of size or count, which each store keeps.
+  /// Begins a purge over a limit, except in a directory that was moved away. Returns whether it is
+  /// of size or count, which each store keeps.
   @discardableResult
   func checkLimits(sparing name: EntryName? = nil) -> Bool {
-    guard configuration.hasLimit, !isReadOnly else { return false }
+    guard configuration.hasLimit, !isReadOnly, !isAstray || location.isAtPath else { return false }
     let missing = missingFreeSpace()
     return carryOnPurge { $0.beginPurge(configuration, sparing: name, missing: missing) }
   }
@@ -56,8 +57,7 @@ extension DiskEngine {
   }
 
   /// Waits until a removal of everything has removed enough, in place of evicting newer values.
-  ///
-  /// - Returns: Whether one was going on.
+  /// Returns whether one was going on.
   @discardableResult
   func waitForClearing(until isEnough: (inout EngineState) -> Bool) -> Bool {
     guard finds({ $0.clearing.hidesFiles }) else { return false }
@@ -360,8 +360,7 @@ extension DiskEngine {
     withState { $0.evictions.purge?.missing = 0 }
   }
 
-  /// Takes in what other processes have done, so that no process stores faster than it learns of
-  /// them. Called with no name held.
+  /// Takes in what other processes have done, before more is stored. Called with no name held.
   func lookAround() {
     guard let limit = configuration.sizeLimit, hasEvents else { return }
     _ = catchUp()

@@ -127,8 +127,7 @@ struct NameTable<Record: Sendable>: Sendable {
     return EntrySlot(slotCount)
   }
 
-  /// Returns the bucket of a name: its hash under the mask, with one bit less if there is no such
-  /// bucket yet.
+  /// Returns the bucket of a name: its hash under the mask, or under the one before it.
   ///
   /// Any program that can write to the directory chooses the names. If the bits of the digest chose
   /// the bucket, a few thousand chosen names would fall into one bucket, and every look-up would

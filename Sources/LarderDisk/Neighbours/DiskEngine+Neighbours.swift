@@ -66,8 +66,7 @@ extension DiskEngine {
     if mustRescan { startScan() }
   }
 
-  /// Carries out what follows of what is settled, in a hold of the lock, of a name that is held or
-  /// whose file this thread has open.
+  /// Carries out what follows of a name that is held, or whose file this thread has open.
   ///
   /// - Parameter settle: Returns what follows, and the result. Called under the lock.
   // Inlined, because a closure that is called retains the engine.
@@ -111,8 +110,7 @@ extension DiskEngine {
     release(name)
   }
 
-  /// Looks at a name and takes over what it finds. The caller holds the name and has told the index
-  /// of every change that it made.
+  /// Looks at a name that the caller holds, who has told the index of all changes that it made.
   ///
   /// - Returns: Whether the name may stand for something else than the index knew.
   @discardableResult
@@ -188,8 +186,6 @@ extension DiskEngine {
 
   /// Starts to follow for a call that can do without events. In a large directory another thread
   /// does it, and until then memory keeps nothing.
-  ///
-  /// - Complexity: O(1).
   package func startWatchingAside() {
     guard !isWatchSettled else { return }
     guard location.handle.byteCount >= configuration.watchAsideByteCount else {

@@ -209,11 +209,8 @@ extension DiskEngine {
     _ purpose: ReadPurpose, _ context: ReadContext, _ known: KnownFile, _ bytes: [UInt8]?
   ) throws(Errno) -> FoundValue? {
     let name = subject.name
-    var time = context.now
-    if isOnNetwork {
-      time = withState { $0.serverClock.time(toJudge: status.modification.asExpiry, at: time) }
-    }
-    if context.staleness > .zero { time = time.adding(.zero - context.staleness) }
+    let time = timeToJudge(
+      status.modification.asExpiry, at: context.now.adding(.zero - context.staleness))
     if let reason = reader.trust.missReason(for: status, pending: known.pendingExpiry, now: time) {
       return miss(reason, name, status, context.generation)
     }
@@ -292,7 +289,8 @@ extension DiskEngine {
     // A pending use would not agree with the newer state of the file that the index has.
     if lag == 0 || effects.contains(.isOlder) {
       return stampAtOnce(
-        descriptor, name, status, access: access, expiry: extended, orWithin: lag) ?? kept
+        descriptor, name, status, access: access, expiry: extended, check.lifetime, orWithin: lag)
+        ?? kept
     }
     planDrain(within: .nanoseconds(lag))
     return kept

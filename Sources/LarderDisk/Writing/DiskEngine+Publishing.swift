@@ -173,10 +173,10 @@ extension DiskEngine {
     return nil
   }
 
-  /// Returns the reason for which a read misses a file, as far as its status and the pending use of
-  /// its name show; nil for none.
+  /// Returns the reason for a miss, if a file's status and its pending use show one.
   func missReason(for status: FileStatus, of name: EntryName, at now: Timestamp) -> MissReason? {
-    reader.trust.missReason(for: status, pending: pendingExpiry(of: name, status), now: now)
+    let time = timeToJudge(status.modification.asExpiry, at: now)
+    return reader.trust.missReason(for: status, pending: pendingExpiry(of: name, status), now: time)
   }
 
   /// Returns the expiry that a use has given a file and that is not on the disk yet.

@@ -23,7 +23,9 @@ extension DiskEngine {
       else { return false }
       // Told before the stamp, because memory may serve its value for longer than the new expiry
       // allows. Nothing is promoted while the name is held.
-      tell(.filesChanged([held.name]))
+      // One that ends a value outdates the loads that have asked for it before, as a removal does.
+      let isEnd = request.onChange == nil && request.expiration.expiry(at: now) <= now
+      tell(isEnd ? .entryChanged(request.subject) : .filesChanged([held.name]))
       var attribute = testimony.attribute
       attribute?.lifetime = request.expiration.lifetime
       let isNew = attribute?.lifetime != testimony.attribute?.lifetime
@@ -120,13 +122,13 @@ extension DiskEngine {
 // Uses.
 extension DiskEngine {
   /// Writes a use through the file that was read, or leaves it to a drain if another thread changes
-  /// the name. Keeps an earlier expiry that a person or another process has set since the file was
-  /// read. A later one may be the extension by another use.
+  /// the name. Keeps an expiry that a person or another process has set since the file was read. A
+  /// later one with the same lifetime may be the extension by another use.
   ///
   /// - Returns: The expiry that the file has now; nil if it was not stamped.
   func stampAtOnce(
     _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
-    access: Timestamp, expiry: Timestamp?, orWithin lag: Int64
+    access: Timestamp, expiry: Timestamp?, _ lifetime: Lifetime, orWithin lag: Int64
   ) -> Timestamp? {
     let (_, isFree) = learn(name) { ([], $0.take(name, orNote: status, expiry: expiry)) }
     guard isFree else {
@@ -136,7 +138,11 @@ extension DiskEngine {
     defer { giveBack(name) }
     do throws(Errno) {
       let present = try descriptor.status()
-      let mayExtend = present.modification >= status.modification
+      var mayExtend = present.modification >= status.modification
+      if expiry != nil, present.modification > status.modification {
+        let attribute = try reader.attributeReading(of: descriptor)?.attribute
+        mayExtend = attribute?.lifetime ?? .unknown == lifetime
+      }
       let extended = expiry.flatMap { mayExtend && $0 > present.modification.asExpiry ? $0 : nil }
       return try stamp(descriptor, name, present, access: access, expiry: extended)
     } catch {
@@ -187,10 +193,12 @@ extension DiskEngine {
       let descriptor = try location.handle.openForReading(name.fileName)
       let status = try descriptor.status()
       guard status.inodeMark == pending.inode, status.isRegular else { throw .staleHandle }
-      // An expiry other than the one seen was set by a person or a neighbour and is kept.
-      let isUnchanged = status.modification == pending.expirySeen
+      // An expiry other than the one seen stays, as does a longer extension by another use.
+      let present = status.modification
+      let expiry = pending.expiry.map { max($0, present.asExpiry) }
       try stamp(
-        descriptor, name, status, access: access, expiry: isUnchanged ? pending.expiry : nil)
+        descriptor, name, status, access: access,
+        expiry: present == pending.expirySeen ? expiry : nil)
     } catch .noSuchFile, .staleHandle, .tooManyLinks, .noSuchDeviceOrAddress {
       // The file is gone, or the name is that of another file, a link or a socket.
       count { $0.stampsDropped += 1 }

@@ -66,11 +66,11 @@ extension EngineState {
     return true
   }
 
-  /// Takes a name to stamp a use of its file. If another thread holds it, the use waits instead.
+  /// Takes a name to stamp a use of its file. If it is held, or the engine ends, the use waits.
   mutating func take(
     _ name: EntryName, orNote status: FileStatus, expiry: Timestamp?
   ) -> Bool {
-    if locks.take(name) { return true }
+    if !phase.isShutDown, locks.take(name) { return true }
     if catalog.index.contains(name) { catalog.uses.note(name, status, expiry: expiry) }
     return false
   }

@@ -103,8 +103,7 @@ extension FileDescriptor {
 
   /// Keeps reads by other programs from moving the atime of files made here from now on.
   ///
-  /// Corresponds to `ioctl(FS_IOC_SETFLAGS)` with FS_NOATIME_FL, which ext4 and btrfs pass on to
-  /// new files.
+  /// Corresponds to `ioctl(FS_IOC_SETFLAGS)` with FS_NOATIME_FL, which new files inherit.
   package func setNoAtimeFlag() throws(Errno) {
     // The call sets all flags at once, so they are read, changed and written. A flag that another
     // process sets in between is lost. So this is done only in a directory that the cache made or

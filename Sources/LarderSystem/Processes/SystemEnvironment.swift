@@ -33,8 +33,7 @@ package enum SystemEnvironment {
   /// Whether a value of a length may be read into memory. A longer one is read by its descriptor.
   ///
   /// The limit is half of the memory that the process may use, because decoding a value needs it
-  /// twice. Values of up to 4 MiB are allowed without reading the limit, which takes some small
-  /// files.
+  /// twice. Values of up to 4 MiB are allowed without reading the limit from some small files.
   package static func mayHold(_ byteCount: UInt64) -> Bool {
     byteCount <= 4 << 20 || byteCount <= UInt64(memoryLimit / 2)
   }

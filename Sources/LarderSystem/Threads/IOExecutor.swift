@@ -1,7 +1,6 @@
 import Synchronization
 
-/// The threads of one owner, a cache or a tier, for work that may block: on its disk, or in its
-/// callers' code.
+/// The threads of a cache or a tier for work that may block, on its disk or in callers' code.
 ///
 /// Threads of Swift's cooperative pool must not block, and an owner whose work hangs must not take
 /// the threads of others. An executor takes a thread when there is a job and gives it back when

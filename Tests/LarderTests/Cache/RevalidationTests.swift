@@ -152,11 +152,13 @@ extension `A load that knows the previous value` {
   /// A change of the key while a load runs, after which `.notModified` must not restore the old
   /// value.
   enum Change: String, CaseIterable, Sendable {
-    case removed, cleared, removedByHand, replaced, replacedByHand
+    case removed, ended, cleared, removedByHand, replaced, replacedByHand
 
     func apply(to cache: Cache<String>, _ scene: DiskScene) throws {
       switch self {
       case .removed: _ = try cache.remove(forKey: "k")
+      case .ended:
+        #expect(try cache.disk.touch(forKey: "k", expiration: .expired, allowingExpired: true))
       case .cleared: _ = try cache.removeAll()
       case .removedByHand: try FileManager.default.removeItem(atPath: scene.file("k"))
       case .replaced: try cache.store("newer", forKey: "k", expiration: .seconds(3))

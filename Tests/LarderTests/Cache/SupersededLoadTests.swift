@@ -168,6 +168,19 @@ extension `Superseded loads` {
     }
   }
 
+  @Test func `a load is stored that began after a value which could not be written`() async throws {
+    let (cache, scene) = (try open { $0.disk.writeBehindLimit = 1000 }, scene)
+    scene.faults.plan(.errno(.ioError), for: .write, onwards: true)
+    try await cache.store("lost", forKey: "key")
+    _ = try await cache.value(forKey: "key", options: .reload) {
+      #expect(throws: CacheError.self) { try cache.flushNow() }
+      scene.faults.reset()
+      return "loaded"
+    }
+    #expect(try await cache.disk.value(forKey: "key") != nil)
+    #expect(cache.statistics.loads.unstored == 0)
+  }
+
   @Test(arguments: Obstacle.allCases)
   func `a caller that comes while a loaded value is refused gets it without another load`(
     obstacle: Obstacle

@@ -148,6 +148,23 @@ extension `The directory's identity` {
     #expect(try scene.contentOfAside("k") == [1])
   }
 
+  @Test func `a limit leaves a directory alone that was moved away`() throws {
+    let cache = try scene.open { $0.countLimit = 2 }
+    for key in ["k", "l"] { try cache.store([1], forKey: key) }
+    _ = try cache.count()
+    let aside = scene.directory.path + "/aside"
+    try manager.moveItem(atPath: scene.path, toPath: aside)
+    // As the events of the move, and of what others put there, do.
+    cache.engine.location.isAstray.store(true, ordering: .relaxed)
+    try manager.copyItem(
+      atPath: "\(aside)/\(scene.name("l").text)", toPath: "\(aside)/\(scene.name("m").text)")
+    cache.engine.lookAgain(at: DiskScene.name(of: Array("m".utf8)))
+    cache.engine.checkLimits()
+    cache.engine.finishPurge()
+    #expect(cache.statistics.removals[.evicted, default: 0] == 0)
+    #expect(try scene.contentOfAside("k") == [1])
+  }
+
   enum Removal: CaseIterable, Sendable { case key, all, chosen, variants, expired, trim }
 
   @Test func `a directory that was put there by others is not marked`() throws {

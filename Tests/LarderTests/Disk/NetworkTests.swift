@@ -109,6 +109,28 @@ struct `On a network file system` {
     try cache.store([2], forKey: "b", expiration: .date(server.adding(seconds: 60)))
     #expect(try cache.value(forKey: "a") == nil)
     #expect(try cache.value(forKey: "b") == [2])
+    #expect(try !cache.contains("a") && cache.entry(forKey: "a") == nil)
+    #expect(try !cache.touch(forKey: "a", expiration: .days(1)))
+    #expect(try cache.read(forKey: "a", allowingExpired: true)?.hasExpired == true)
+    #expect(try cache.storeIfAbsent([3], forKey: "a") == .stored)
+  }
+
+  @Test func `near its end a value in memory is judged by the server's clock`() async throws {
+    let scene = try DiskScene()
+    let server = WallClock.system.now()
+    let cache = try scene.open(Coder.bytes) {
+      ($0.disk.fileSystem, $0.disk.extending) = (Self.network, .off)
+    }
+    scene.clock.now = server.adding(seconds: -5)
+    try await cache.store([1], forKey: "b")
+    let expiry = server.adding(seconds: 20)
+    try await cache.store([1], forKey: "a", expiration: .date(expiry))
+    // An hour's fraction of a second may have passed since the server's clock was read.
+    scene.clock.now = expiry.adding(seconds: -7)
+    #expect(try await cache.value(forKey: "a") == [1])
+    scene.clock.now = expiry.adding(seconds: -4)
+    #expect(try await cache.value(forKey: "a") == nil)
+    #expect(try await cache.value(forKey: "a") { _ in .value([2]) } == [2])
   }
 
   @Test func `a server that answers late lets no value live longer`() throws {

@@ -204,6 +204,62 @@ struct `Recency on disk` {
     try scene.expectConsistent(cache)
   }
 
+  @Test(arguments: [Expiration.seconds(60), .seconds(7 * 86_400 - 60), .days(30)])
+  func `a use that began before an expiry was set leaves it`(expiration: Expiration) throws {
+    let cache = try scene.open { $0.recencyGranularity = .zero }
+    // So long that its content is read after its attribute.
+    try cache.store([UInt8](repeating: 1, count: 1 << 20 + 1), forKey: "k", expiration: .days(7))
+    scene.clock.advance(by: .seconds(600))
+    let expiry = expiration.expiry(at: scene.clock.now)
+    let touch: @Sendable () -> Void = {
+      do {
+        #expect(try cache.touch(forKey: "k", expiration: .date(expiry)))
+      } catch {
+        Issue.record(error)
+      }
+    }
+    scene.faults.plan(.before(touch), for: .read)
+    #expect(try cache.value(forKey: "k") != nil)
+    try cache.flush()
+    #expect(try cache.entry(forKey: "k")?.expiry == expiry)
+  }
+
+  @Test func `a shorter extension that waits ends no longer one`() throws {
+    let cache = try scene.open { $0.recencyGranularity = .zero }
+    try cache.store([1], forKey: "k", expiration: .seconds(10))
+    _ = try cache.value(forKey: "k")
+    let expiry = scene.clock.now.adding(seconds: 604_800)
+    let other: @Sendable () -> Void = {
+      do {
+        _ = try cache.value(forKey: "k", extending: .to(.seconds(60)))
+      } catch {
+        Issue.record(error)
+      }
+    }
+    scene.faults.plan(.before(other), for: .futimens)
+    #expect(try cache.read(forKey: "k", extending: .to(.days(7)))?.expiry == expiry)
+    try cache.flush()
+    #expect(try cache.entry(forKey: "k")?.expiry == expiry)
+  }
+
+  @Test func `a read that ends after its cache was closed stamps nothing`() throws {
+    let cache = try scene.open { ($0.recencyGranularity, $0.mode) = (.zero, .exclusive) }
+    try cache.store([UInt8](repeating: 1, count: 1 << 20 + 1), forKey: "k", expiration: .days(7))
+    let before = try scene.status(scene.name("k"))
+    scene.clock.advance(by: .seconds(600))
+    let close: @Sendable () -> Void = {
+      do {
+        try cache.close()
+      } catch {
+        Issue.record(error)
+      }
+    }
+    scene.faults.plan(.before(close), for: .read)
+    #expect(try cache.value(forKey: "k") != nil)
+    let after = try scene.status(scene.name("k"))
+    #expect(after.lastAccess == before.lastAccess && after.modification == before.modification)
+  }
+
   @Test func `a use reaches the disk if an earlier one was stamped during its read`() throws {
     let cache = try scene.open()
     try cache.store([1], forKey: "a", expiration: .days(1))
