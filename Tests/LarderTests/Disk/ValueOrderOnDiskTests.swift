@@ -206,6 +206,35 @@ struct `The least valuable on disk` {
     try cache.close()
   }
 
+  @Test func `two processes that know other uses, and evict at once, stop at one target`() throws {
+    let caches = try [scene.faults, nil].map { faults in
+      let cache = try open { ($0.mode, $0.coherence, $0.faults) = (.shared, .events, faults) }
+      // The next one has an engine of its own, as another process has. No thread watches for it.
+      EngineRegistry.remove(cache.engine.location)
+      try cache.engine.watching.open(cache.engine)
+      cache.engine.watching.advance(to: .settled)
+      cache.engine.watching.complete(true)
+      return cache
+    }
+    for number in 0..<200 { try caches[0].store([1], forKey: "\(number)") }
+    for cache in caches { _ = try cache.count() }
+    for number in 0..<200 { _ = try caches[number / 100].value(forKey: "\(number)") }
+    #expect(try known("0", caches[0]) == 1 && known("0", caches[1]) == 0)
+    #expect(try known("150", caches[0]) == 0 && known("150", caches[1]) == 1)
+    #expect(caches.allSatisfy { $0.statistics.evictionOrder == .leastValuable })
+    // The second evicts as a whole before the fifth removal of the first, which looks around after
+    // each sixteenth.
+    let second = Shared<Result<Int, any Error>?>(nil)
+    let evict: @Sendable () -> Void = {
+      second.value = Result { try caches[1].trim(toCount: 100).removed }
+    }
+    scene.faults.plan(.before(evict), for: .unlinkat, at: 5)
+    #expect(try caches[0].trim(toCount: 100).removed == 16)
+    #expect(try second.value?.get() == 96)
+    #expect(try scene.names.count == 88)
+    for cache in caches { try cache.close() }
+  }
+
   @Test func `objects on one directory have one order`() throws {
     let cache = try open()
     let error = #expect(throws: CacheError.self) {
