@@ -26,6 +26,7 @@ let usage = """
     pressure a cache under real memory pressure, as it gives memory up and grows again
     await    asynchronous calls beside the synchronous ones
     loads    loads that several processes share: loads a key, waits, kills, and what they cost
+    other-calls  O_TMPFILE and io_uring beside the calls that the cache makes
     http     a hit of the HTTP cache beside Cache; and requests at once, for a script
 
   By default digest and replay take seconds, index, stream and behind half a minute, cold, scan
@@ -59,6 +60,7 @@ func usage(of benchmark: String?) -> String {
   case "await": AwaitBenchmark.usage
   case "loads": LoadsBenchmark.usage
   case "pressure": PressureBenchmark.usage
+  case "other-calls": OtherCallsBenchmark.usage
   case "http": HTTPBenchmark.usage
   default: usage
   }
@@ -95,6 +97,7 @@ do {
   case "await": try await AwaitBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "loads": try await LoadsBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "pressure": try PressureBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "other-calls": try OtherCallsBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "http": try HTTPBenchmark.run(arguments: Array(arguments.dropFirst()))
   default: fail(usage, 2)
   }

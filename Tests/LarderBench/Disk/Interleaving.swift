@@ -3,6 +3,8 @@ struct Interleaving {
   /// Whether the median piece represents all pieces of a round, instead of their sum. This is for a
   /// machine that has other work to do.
   var isByTypicalPiece = false
+  /// The operations of a piece.
+  var pieceCount = 64
 
   /// The time of each side.
   struct Times {
@@ -42,7 +44,6 @@ struct Interleaving {
   private func run(
     _ count: Int, sides: Int, _ operation: (_ side: Int, Range<Int>) throws -> Void
   ) rethrows -> [Duration] {
-    let pieceCount = 64
     var pieces = [[Duration]](repeating: [], count: sides)
     let clock = ContinuousClock()
     for (piece, start) in stride(from: 0, to: count, by: pieceCount).enumerated() {
