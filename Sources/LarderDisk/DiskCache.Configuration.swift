@@ -115,6 +115,9 @@ extension DiskCache {
     /// Whether opening makes a missing directory and marks an empty one as a cache.
     package var makesDirectory = true
 
+    /// Whether a store on a full disk evicts.
+    package var makesRoom = true
+
     /// The time after an eviction that did not help in which a full disk causes no other.
     package var fullDiskPause = Duration.seconds(30)
 

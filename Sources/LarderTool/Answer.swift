@@ -22,7 +22,8 @@ struct Answer: Sendable, Hashable {
   /// stdout too.
   init(_ error: UsageError, isJSON: Bool = false) {
     standardError = error.text
-    if isJSON { standardOutput = error.problem.json.text }
+    let json = error.problem.json
+    if isJSON { standardOutput = error.verb?.printsLines == true ? json.line : json.text }
     exitCode = .usage
   }
 }

@@ -20,8 +20,7 @@ package final class DiskEngine: Sendable {
   let watching = Watcher()
   /// The sequences that receive the events of entries that leave the directory.
   let removals = RemovalObservers<DiskRemovalEvent> { $0.missedCount = $1 }
-  /// The threads of the engine's own jobs. Each kind of job runs on one thread at most, so that a
-  /// disk that hangs holds a few of them.
+  /// The threads of the engine's own jobs: one for each kind, so that a disk that hangs holds few.
   let threads = IOExecutor()
   /// The threads of jobs that wait for those of `threads`: the writing of waiting values and the
   /// end. A thread that runs a job for want of another thread is in the middle of its own.

@@ -293,10 +293,9 @@ extension DiskEngine {
   {
     try checkWritable(operation)
     try revalidate(isUrgent: true, mayMake: true, operation)
-    // The sweep at a scan's end must not take the entries that a trim has to remove and report.
-    withState { $0.evictions.waitingTrimCount += 1 }
+    holdSweeps(1)
     defer {
-      withState { $0.evictions.waitingTrimCount -= 1 }
+      holdSweeps(-1)
       checkLimits()
     }
     try waitForScan(operation)
@@ -326,7 +325,10 @@ extension DiskEngine {
     grace.max(time > .zero ? Int(seconds) + 1 : 0, ordering: .relaxed)
   }
 
-  /// Removes expired and over-aged entries, unless a caller's trim will.
+  /// Has the sweep at a scan's end leave what has expired to a plan, which counts it, or no longer.
+  func holdSweeps(_ count: Int) { withState { $0.evictions.waitingTrimCount += count } }
+
+  /// Removes expired and over-aged entries, unless another plan will.
   func sweep() {
     guard withState({ !$0.phase.isShutDown && $0.evictions.waitingTrimCount == 0 }) else { return }
     retryStuck()

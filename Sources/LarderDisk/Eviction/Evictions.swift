@@ -9,7 +9,7 @@ struct Evictions: Sendable {
   var names: [EntryName] = []
   /// The damaged files that are to be removed.
   var damaged: Set<EntryName> = []
-  /// The trims that wait for the scan, to remove and report the expired entries themselves.
+  /// The plans that wait for the scan, to remove and count the expired entries themselves.
   var waitingTrimCount = 0
   private var lastFreeSpaceCheck: MonotonicTime?
   /// The bytes that may be stored before this process looks for stores of its neighbours.

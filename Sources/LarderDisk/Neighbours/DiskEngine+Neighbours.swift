@@ -7,8 +7,7 @@ extension DiskEngine {
 
   /// Brings the index and the memory tiers up to date after events.
   func act(on batch: EventBatch) {
-    // Before memory forgets everything. A thread that puts its value into memory afterwards finds
-    // the mark and removes the value again.
+    // Before memory forgets all: who fills it afterwards finds the mark and takes the value back.
     if batch.isIncomplete { withState { $0.locks.markHeld() } }
     // The directory was moved or removed. A lost event may have been that. A directory that takes
     // its path later brings no event, so each call looks for one until it is there.
@@ -159,8 +158,7 @@ extension DiskEngine {
 
 // The watch.
 extension DiskEngine {
-  /// Starts to follow what other processes do to the directory, unless that was tried before.
-  /// Called for an object that wants to hear of it.
+  /// Starts to follow other processes for an object, unless that was tried before.
   ///
   /// Waits until the directory is watched, or cannot be. The kernel marks each name that it has in
   /// memory, which takes 80 ms for a million of them.
@@ -171,8 +169,7 @@ extension DiskEngine {
     if upkeep(try watching.start(self)) == nil { watching.end(threads) }
     // Changes of the directory itself before the watch have left no event.
     lookForDirectory()
-    // Nor have changes of a name whose file this process has just published or looked at. Its
-    // thread looks again before it gives the name back.
+    // Nor have those of a file just published here. Its thread looks before it gives the name back.
     let hasScanned = withState { state in
       state.locks.markHeld()
       return state.catalog.scans.hasRead

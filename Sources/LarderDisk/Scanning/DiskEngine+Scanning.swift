@@ -153,8 +153,7 @@ extension DiskEngine {
     if mustCheck { checkLimits() }
   }
 
-  /// Starts anew after another directory was found in the place of the one that was held, because
-  /// everything known is of the earlier one.
+  /// Starts anew after another directory was found in the place of that of which all is known.
   func directoryChanged() {
     writer.directoryChanged()
     // The watch moves first, so that no change in the new directory from here on is missed.

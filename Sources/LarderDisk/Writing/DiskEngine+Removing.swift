@@ -208,8 +208,7 @@ extension DiskEngine {
     while let next = withState({ $0.clearing.endWalk() }) {
       progress.finish()
       (progress, number) = next
-      // In the same directory: while another is held, and the index does not know it yet, the walk
-      // would remove the files of that one.
+      // In the same directory, and not in one that took its place and is not in the index yet.
       walk(progress, number, in: handle, behind)
     }
     if let behind { progress.add(behind.endClearing()) }
@@ -257,8 +256,7 @@ extension DiskEngine {
     }
   }
 
-  /// Passes over a hidden entry whose status cannot be read, or all that are left with nil. They
-  /// are still there, and the index has forgotten them.
+  /// Passes over a hidden entry, or all with nil, which are still there without a status.
   ///
   /// - Returns: Whether it was hidden.
   @discardableResult

@@ -245,6 +245,7 @@ extension DiskEngine {
   /// - Returns: Whether anything was freed, so that another try makes sense. The caller passes the
   ///   outcome of that try to `judgeRoom(hasHelped:)`.
   func makeRoom(for byteCount: Int, since count: Int) -> Bool {
+    guard configuration.makesRoom else { return false }
     var start: IndexTotals?
     let hasCleared = waitForClearing { state in
       var gone = start ?? state.clearing.remaining
@@ -253,6 +254,8 @@ extension DiskEngine {
       return gone.allocatedByteCount > UInt64(byteCount)
     }
     if hasCleared { return true }
+    holdSweeps(1)
+    defer { holdSweeps(-1) }
     // Not waited for as long as a large directory takes. A later store can evict then.
     let end = MonotonicTime.now.advanced(by: configuration.scanPatience)
     while case let ticket = changed.ticket(), case let progress = startScan(again: false),

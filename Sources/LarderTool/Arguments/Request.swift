@@ -48,7 +48,7 @@ extension Request {
 
 extension ArgumentToken {
   fileprivate func isFlag(_ flag: Option) -> Bool {
-    if case .option(let option, _) = self { option.name == flag.name } else { false }
+    if case .option(let option, nil) = self { option.name == flag.name } else { false }
   }
 }
 

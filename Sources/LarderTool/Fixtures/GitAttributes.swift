@@ -23,13 +23,16 @@ struct GitAttributes: Sendable {
   ///   slash at its end.
   mutating func add(_ text: String, below path: String) {
     for line in text.split(whereSeparator: \.isNewline) {
-      let words = line.split { $0 == " " || $0 == "\t" }
-      guard let first = words.first, !first.hasPrefix("#") else { continue }
-      let isQuoted = first.count > 1 && first.hasPrefix("\"") && first.hasSuffix("\"")
-      let pattern = Array((isQuoted ? first.dropFirst().dropLast() : first).utf8)
+      func isSpace(_ character: Character) -> Bool { character == " " || character == "\t" }
+      var rest = line.drop(while: isSpace)
+      if rest.isEmpty || rest.hasPrefix("#") { continue }
+      // In quotes a pattern can have spaces.
+      let isQuoted = rest.first == "\"" && rest.dropFirst().contains("\"")
+      if isQuoted { rest.removeFirst() }
+      let pattern = rest.prefix { isQuoted ? $0 != "\"" : !isSpace($0) }
+      let words = rest.dropFirst(pattern.count + (isQuoted ? 1 : 0)).split(whereSeparator: isSpace)
       lines.append(
-        Line(
-          pattern: pattern, directory: Array(path.utf8), attributes: Array(words.dropFirst())))
+        Line(pattern: Array(pattern.utf8), directory: Array(path.utf8), attributes: words))
     }
   }
 

@@ -50,7 +50,8 @@ extension Call {
     let data = try extendedData()
     // Opened before the directory is examined, because a missing FILE must change nothing.
     let input = try valueInput()
-    if !arguments.has(.adopt), try directoryKind().map(mayPut) == false {
+    let isOwn = try directoryKind().map(mayPut) != false
+    if !arguments.has(.adopt), !isOwn {
       throw .notACache(
         arguments.directory, cure: try adoption(of: arguments.directory, "larder put --adopt"))
     }
@@ -58,6 +59,8 @@ extension Call {
       configuration.setFileExtension(fileExtension)
       // The next command would not know that this one's eviction did not help, and evict again.
       configuration.trimTarget = 1
+      // Not another program's files.
+      configuration.makesRoom = isOwn
     }
     let (outcome, byteCount) = try store(input, data, under: key, in: cache)
     try onCache { () throws(CacheError) in try cache.close() }

@@ -36,6 +36,8 @@ extension Call {
       entries[text] = try onCache { () throws(CacheError) in try cache.entry(named: name) }
     }
     if repairs, !found.damaged.isEmpty { found = try verification(of: cache, repairs: true) }
+    try onCache { () throws(CacheError) in try cache.close() }
+    let isFixture = found.unverifiableCount > 0 ? try proof().isFixture : false
     if isJSON {
       try console.print(found.json(repairs: repairs, damaged: entries))
     } else {
@@ -44,8 +46,7 @@ extension Call {
         suggest("verify", "--repair", "removes what is damaged")
       }
     }
-    try onCache { () throws(CacheError) in try cache.close() }
-    if found.unverifiableCount > 0, try proof().isFixture {
+    if isFixture {
       console.say("the hashes of a fixture are in its manifest: see larder fixture check")
     }
     if found.removal.failed > 0 {

@@ -183,6 +183,30 @@ extension `A full disk` {
     #expect(cache.statistics.upkeepFailures == [.noSpace: 1])
   }
 
+  @Test func `a full disk that a process finds first costs no more of the expired than it needs`()
+    throws
+  {
+    try filled(10).close()
+    scene.clock.advance(by: .seconds(8 * 86_400))
+    let cache = try scene.open { ($0.sizeLimit, $0.scanPatience) = (1000, .seconds(3_600)) }
+    scene.faults.plan(.errno(.noSpace), for: .write, at: 1)
+    #expect(try cache.store([7], forKey: "new") == .stored)
+    #expect(cache.statistics.removals[.expired, default: 0] >= 5)
+    try cache.close()
+  }
+
+  @Test func `a store that may not make room on a full disk leaves all files there`() throws {
+    try filled(10).close()
+    scene.clock.advance(by: .seconds(8 * 86_400))
+    let cache = try scene.open {
+      ($0.sizeLimit, $0.scanPatience, $0.makesRoom) = (nil, .seconds(3_600), false)
+    }
+    scene.faults.plan(.errno(.noSpace), for: .write, at: 1)
+    #expect(throws: CacheError.self) { try cache.store([7], forKey: "new") }
+    #expect(try scene.names.count == 10)
+    try cache.close()
+  }
+
   @Test func `after a while a full disk is worth another eviction`() throws {
     let cache = try filled(10, fullDiskPause: .zero)
     scene.faults.plan(.errno(.noSpace), for: .write, at: 1, onwards: true)

@@ -30,6 +30,8 @@ struct RequestTests {
     (["--help", "trim"], "help trim"),
     (["trim", "--nonsense", "--help"], "help trim"),
     (["clear", "-h"], "help clear"),
+    (["clear", "-hello"], "throws"),
+    (["get", "d", "--help=no"], "throws"),
     (["help", "help"], "throws"),
     (["get", "d", "help"], "run get"),
     (["get", "d", "--", "--help"], "run get"),

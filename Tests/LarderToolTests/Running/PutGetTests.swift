@@ -226,8 +226,10 @@ struct `Putting and getting` {
     #expect(try scene.read("c/\(thumbnail)") == Data("thumbnail\n".utf8))
     // A full disk would take the values of a fixture, which all look expired in a checkout.
     _ = try scene.run("record", "f", "abc", input: Data("hello".utf8))
-    let fixture = try scene.run("put", "f", "k")
-    #expect(fixture.status == 2 && fixture.talk.contains("larder record"))
+    for line in [["put", "f", "k"], ["put", "f", "k", "--adopt"]] {
+      let fixture = try scene.run(line)
+      #expect(fixture.status == 2 && fixture.talk.contains("larder record"))
+    }
   }
 
   @Test(arguments: ["1777", "777", "703"])

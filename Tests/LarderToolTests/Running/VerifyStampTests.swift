@@ -44,6 +44,16 @@ struct `Verifying and stamping` {
     #expect(try scene.run("get", "c", "abc", "--ext", "txt").text == "v")
   }
 
+  @Test func `what the answer needs fails before it, so that stdout has one object`() throws {
+    _ = try scene.shell("printf v > c/\(name).txt; touch -m -d '+1 day' c/\(name).txt")
+    // No manifest that can be read.
+    _ = try scene.shell("echo 'x used=1' > c/manifest")
+    let outcome = try scene.run("verify", "c", "--json")
+    #expect(try outcome.status == 2 && outcome.json?["checked"] == nil)
+    let mistake = try scene.run("watch", "c", "--json", "-n", "x").text
+    #expect(mistake.hasPrefix("{") && mistake.hasSuffix("}\n") && mistake.count { $0 == "\n" } == 1)
+  }
+
   @Test func `another version of the format is status 3 and never removed`() throws {
     guard try scene.setAttribute(ofEntry: name, to: "2 whatever") else { return }
     #expect(try scene.run("get", "c", "abc").status == 3)

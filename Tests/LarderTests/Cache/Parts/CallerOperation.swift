@@ -206,7 +206,7 @@ extension CallerOperation {
       // The sweep at the end of the first scan would remove it.
       _ = try await cache.disk.count()
       try await cache.touch(forKey: "k", expiration: .expired)
-      try await cache.load(caller, .staleIfFailing(.seconds(60))) { throw CallerError(caller) }
+      try await cache.load(caller, .staleIfFailing(.seconds(86_400))) { throw CallerError(caller) }
     },
     Self(
       "a load that fails, and a store after it",
