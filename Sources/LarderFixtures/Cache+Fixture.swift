@@ -81,7 +81,6 @@ private final class FixtureUse: LoadReplacement {
       }
     }
     var recording: FixtureDirectory.Recording
-    var keepsPrevious = false
     switch try await load() {
     case .value(let value, let expiration, let data):
       recording = .init(
@@ -93,21 +92,21 @@ private final class FixtureUse: LoadReplacement {
         (recording.extendedData, recording.expiration, recording.isKept) = ([], .expired, false)
       }
     // Expired from the beginning, so that each load of the key gets it and no read finds it.
-    case .notKept(let value, let keeps):
+    case .notKept(let value, _):
       recording = .init(try cache.coder.encode(value), expiration: .expired)
-      (recording.isKept, keepsPrevious) = (false, keeps)
+      recording.isKept = false
     case .notModified: throw Cache<Value>.nothingToKeep
     }
-    let recorded = try await record(recording, key, for: cache.disk)
-    return try loaded(recorded, cache.coder, keepsPrevious: keepsPrevious)
+    return try loaded(
+      await record(recording, key, for: cache.disk, isMemoryOnly: isMemoryOnly), cache.coder)
   }
 
   /// Returns the result of a load. Its value is decoded, so that each run gets the same one.
   private func loaded<Value>(
-    _ recorded: FixtureDirectory.Recording, _ coder: Coder<Value>, keepsPrevious: Bool = false
+    _ recorded: FixtureDirectory.Recording, _ coder: Coder<Value>
   ) throws -> Loaded<Value> {
     let value = try coder.decode(recorded.value)
-    guard recorded.isKept else { return .notKept(value, keepsPrevious: keepsPrevious) }
+    guard recorded.isKept else { return .notKept(value) }
     return .value(value, expiration: recorded.expiration, extendedData: recorded.extendedData)
   }
 
@@ -155,14 +154,17 @@ private final class FixtureUse: LoadReplacement {
     // A value that another test has recorded since the copy was made counts as loaded.
     let isFirst = names.withLock { $0.insert(name).inserted }
     // One for memory alone has no file, and memory may have dropped it.
-    if isFirst || !recorded.isKept || isMemoryOnly { return .success(recorded) }
+    if !recorded.isKept || isMemoryOnly { return .success(recorded) }
+    let hasOutlived = fixture.hasOutlived(recorded.expiration)
+    if isFirst { return hasOutlived ? .failure(miss(.expired, key, disk)) : .success(recorded) }
     // The copy had the value. As while recording, only passing over a valid one loads it again.
     guard let entry = try disk.entry(forKey: key, allowingExpired: true) else {
       let (rules, count) = (disk.configuration, recorded.value.count)
       let isKept =
         count <= rules.sizeLimit ?? .max && rules.sizeLimit != 0 && rules.countLimit != 0
         && rules.shouldStore?(key, count) != false
-      return isKept ? .failure(miss(.removed, key, disk)) : .success(recorded)
+      let cause = hasOutlived ? FixtureMiss.Cause.expired : .removed
+      return isKept ? .failure(miss(cause, key, disk)) : .success(recorded)
     }
     let hasExpired = entry.isExpired(at: fixture.clock.now)
     return hasExpired ? .failure(miss(.expired, key, disk)) : .success(recorded)
@@ -178,7 +180,8 @@ private final class FixtureUse: LoadReplacement {
   ///
   /// - Throws: `FixtureMiss` if a run that replays would find it expired.
   private func record(
-    _ recording: FixtureDirectory.Recording, _ key: CacheKey, for disk: DiskCache
+    _ recording: FixtureDirectory.Recording, _ key: CacheKey, for disk: DiskCache,
+    isMemoryOnly: Bool = false
   ) async throws -> FixtureDirectory.Recording {
     var recording = recording
     recording.fileExtension = disk.fileExtension
@@ -190,7 +193,7 @@ private final class FixtureUse: LoadReplacement {
       _ = self.names.withLock { $0.insert(name) }
       return recorded
     }
-    guard fixture.hasOutlived(recorded.expiration) else { return recorded }
+    if isMemoryOnly || !fixture.hasOutlived(recorded.expiration) { return recorded }
     throw miss(.expired, key, disk)
   }
 }

@@ -101,12 +101,6 @@ extension Fixture {
         underlying: "a read refuses it: \(refusal.reason.rawValue)")
     }
     if isRecording { try directory.addMissingLines(of: transfer.names, at: start) }
-    // What a cache did not keep.
-    for name in transfer.unkept {
-      try onFixture(scratch.path, "open") { () throws(Errno) in
-        try DirectoryHandle.open(path: scratch.path, faults: nil).unlink(name.fileName)
-      }
-    }
     return (scratch, Set(transfer.names))
   }
 
@@ -126,10 +120,10 @@ extension Fixture {
     return try directory.value(of: name) ?? recording
   }
 
-  /// Whether a value loaded now would be valid, and what was recorded of it has expired.
+  /// Whether what was recorded of a value has expired by now, and was valid at the start.
   func hasOutlived(_ expiration: Expiration) -> Bool {
-    let now = clock.now
-    return expiration.expiry(at: start) <= now && now < expiration.expiry(at: now)
+    let end = expiration.expiry(at: start)
+    return start < end && end <= clock.now
   }
 }
 

@@ -142,12 +142,11 @@ extension FixtureDirectory {
       case .gone: break
       case .refused(let reason): transfer.refusals.append(.init(name: name, reason: reason))
       case .file(let file, let testimony):
-        let line = try onFixture(path, "unpack") { () throws(Errno) in
+        let isWhole = try onFixture(path, "unpack") { () throws(Errno) in
           try unpack(file, as: name, testimony, into: target)
         }
-        if let line {
+        if isWhole {
           transfer.names.append(name)
-          if !line.isKept { transfer.unkept.append(name) }
         } else {
           transfer.refusals.append(.init(name: name, reason: .damaged))
         }
@@ -156,22 +155,23 @@ extension FixtureDirectory {
     return transfer
   }
 
-  /// Makes one entry and returns its line; nil if its content is not the stored one.
+  /// Makes one entry, unless a cache did not keep it. Returns whether its content is as stored.
   private func unpack(
     _ file: borrowing FileDescriptor, as name: EntryName, _ testimony: FixtureSource.Testimony,
     into target: DirectoryHandle
-  ) throws(Errno) -> FixtureLine? {
+  ) throws(Errno) -> Bool {
     if target.identity == handle.identity {
       let line = testimony.line(try ContentHash(ofRest: file))
       try line?.sealWithData(file)
-      return line
+      return line != nil
     }
     var copy = try Self.stage(in: target, permissions: 0o600)
     try copy.copyContent(of: file)
-    guard let line = testimony.line(copy.hash) else { return nil }
+    guard let line = testimony.line(copy.hash) else { return false }
+    guard line.isKept else { return true }
     try line.sealWithData(copy.descriptor)
     _ = try copy.publish(as: name.fileName, isExclusive: false)
-    return line
+    return true
   }
 
   /// Returns what is recorded under a name: the bytes as they are, and the data of its line. Nil if

@@ -113,8 +113,6 @@ extension FixtureSource.Testimony {
 package struct FixtureTransfer: Sendable, Hashable {
   /// The copied entries, in the order of their names.
   package var names: [EntryName] = []
-  /// Those of them that a cache did not keep.
-  var unkept: [EntryName] = []
   /// Those left out of a manifest because several of their lines fit the content.
   package var doubled: [EntryName] = []
   /// The entries left out because a read refuses them, with the reasons.

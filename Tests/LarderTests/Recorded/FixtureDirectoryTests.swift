@@ -98,6 +98,8 @@ struct `A directory of recorded values` {
     ("*/fixture/* binary", "", false), ("**/x/** binary", "", false),
     ("fix**ure/* binary", "", true), ("f**/900* binary", "", true), ("** binary", "* text", false),
     ("fixture/* text", "* binary", true), ("* -text", "* -merge", true),
+    ("\"fix*\" binary\n\"fixture/9*\" binary", "", true), ("* binary\n\"fix */*\" text", "", true),
+    ("* binary\n\"**/9*\" text", "", false), ("* binary\n\"fixture/9[0 ]*\" text", "", false),
   ])
   func `reads the lines of the directories above it as git does`(
     above: String, own: String, protects: Bool

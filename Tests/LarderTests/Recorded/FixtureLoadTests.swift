@@ -226,13 +226,22 @@ extension `A load of a cache on a fixture` {
     #expect(try FixtureDirectory(path).check().findings.isEmpty)
   }
 
-  @Test func `of a value that a replay would find expired is refused in each run`() async throws {
+  @Test(arguments: [
+    Expiration.seconds(3600), .date(FixtureDirectory.start.adding(seconds: 3600)),
+  ])
+  func `of a value that a replay would find expired is refused in each run`(
+    expiration: Expiration
+  ) async throws {
     for isRecording in [true, false, true] {
       try await run(isRecording: isRecording) { cache, clock in
         clock.advance(by: .seconds(7200))
         let miss = await #expect(throws: FixtureMiss.self) {
-          try await cache.value(forKey: "k", expiration: .seconds(3600)) { "value" }
+          try await cache.value(forKey: "k", expiration: expiration) { "value" }
         }
+        let memory = try await cache.value(
+          forKey: "memory", expiration: .seconds(60), options: .memoryOnly
+        ) { "value" }
+        #expect(memory == "value")
         #expect(miss?.description.contains("has expired by its clock") == true)
         let kept = try await cache.value(forKey: "long", expiration: .seconds(9000)) { "value" }
         #expect(kept == "value")

@@ -65,6 +65,18 @@ extension `Taking entries over into a fixture` {
     #expect(line.isKept && line.expiry < line.lastAccess)
   }
 
+  @Test func `makes no value of one that was not to be kept`() async throws {
+    let fixture = try LarderFixtures.Fixture(path, isRecording: true)
+    let cache = try Cache(fixture: fixture, coder: .string)
+    _ = try await cache.value(forKey: "k") { _ in .notKept("value") }
+    _ = try await cache.value(forKey: "l") { "value" }
+    try await cache.close()
+    let unpacked = scene.path + "/unpacked"
+    #expect(try FixtureDirectory(path).unpack(into: unpacked).refusals.isEmpty)
+    #expect(try Shell.run("ls", in: unpacked).contains("\(name("l"))"))
+    #expect(try !Shell.run("ls", in: unpacked).contains("\(name("k"))"))
+  }
+
   @Test func `leaves out what a read refuses, and gives it no fresh hash`() throws {
     try store("sound", "damaged", "cut", "version", "malformed", "sparse", "other")
     try spoil()
