@@ -136,6 +136,12 @@ extension HTTPCache.Policy {
       let isTag = fields["etag"].map { $0 == own || $0 == "W/\(own)" }
       let isSame = isTag ?? (fields.seconds("last-modified", at: now.seconds) ?? date == date)
       return isSame ? updated(previous) : .renew(previous, isKept: false)
+    case ("GET", let previous?)
+    where answersFailure(
+      with: previous, to: HTTPCache.Request(method: "GET", authority: "", target: "/"), at: now)
+      && [500, 502, 503, 504].contains(status):
+      // What answers other requests stays, whatever this client has demanded.
+      return .pass(keepsPrevious: true)
     case ("GET", _):
       let new = stored(status, fields, .bytes([]), request, sent, now)
       if let new, !request.fields.contains("range"), isStorable(new, request) { return .store(new) }
@@ -146,7 +152,7 @@ extension HTTPCache.Policy {
     case ("HEAD", let previous?)
     where status == 200 && previous.status == 200 && previous.isConfirmed(by: fields):
       return updated(previous)
-    case ("HEAD", let previous?) where [200, 404, 410].contains(status):
+    case ("HEAD", let previous?) where [200, 404, 410].contains(status) && !request.isPersonal:
       return .renew(previous.with(outdated: now), isKept: true)
     case _ where mayHaveChanged(status, by: request):
       // Its own URL, and those of the same origin that the response names. Source: RFC 9111, 4.4.

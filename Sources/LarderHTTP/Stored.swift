@@ -141,9 +141,13 @@ extension HTTPCache.Stored {
   /// Returns the fields with those of a newer response in place of older ones. Length, coding and
   /// range stay, as the stored bytes do. Age and Date go: they were the older one's. RFC 9111, 3.2.
   func fields(updatedBy newer: Fields) -> Fields {
-    let added = newer.removing(["content-length", "content-encoding", "content-range"])
+    let own = ["content-length", "content-encoding", "content-range"] + Self.digests
+    let added = newer.removing(own)
     return fields.removing(["age", "date"] + added.map(\.name)).adding(added)
   }
+
+  /// What tells a hash of a message's own content, which that of a part or of a 304 is not.
+  private static let digests = ["content-digest", "content-md5"]
 
   /// Returns the marker for this response and others that vary alike: the stored one, if theirs.
   func marker(besides stored: Stored?) -> Stored {
@@ -171,7 +175,7 @@ extension HTTPCache.Stored {
     (answer.status, answer.body) = (range.isEmpty ? 416 : 206, body.part(range))
     // What says how long the body is good says nothing of an error.
     let rules = ["age", "cache-control", "expires"] + targeted.keys
-    if range.isEmpty { answer.fields = answer.fields.removing(rules) }
+    answer.fields = answer.fields.removing(Self.digests + (range.isEmpty ? rules : []))
     answer.fields.set("Content-Length", "\(range.count)")
     let place = range.isEmpty ? "*" : "\(range.lowerBound)-\(range.upperBound - 1)"
     answer.fields.set("Content-Range", "bytes \(place)/\(content.byteCount)")

@@ -127,6 +127,16 @@ extension `The caching proxy` {
     #expect(workers.allSatisfy(\.isRunning) && idle.count == 200)
   }
 
+  @Test func `answers no target of another form, and no request with a body`() throws {
+    for head in ["GET page HTTP/1.1\r\n\r\n", "GET /page HTTP/1.1\r\nContent-Length: 1\r\n\r\na"] {
+      let client = try Sockets.connect(to: port.number)
+      try client.write(contentsOf: Data(head.utf8))
+      // Closed, or reset because of what was not read.
+      _ = Result { try client.readToEnd() }
+    }
+    #expect(origin.count(of: "page") == 0 && origin.count(of: "/page") == 0)
+  }
+
   @Test func `asks about an old page by its ETag, and writes no byte of it for a 304`() throws {
     _ = try get("/page")
     let directory = scene.root.path + "/cache"

@@ -229,6 +229,22 @@ extension `Conformance` {
         get(.validated, status: 502, after: 70, with: ["If-None-Match": "\"a\""], gives: 304),
         staleIfError: 60),
       Case(
+        "a failure that may be stored is the reloader's alone", get(.origin, fresh()),
+        get(
+          .origin, ["Cache-Control": "max-age=60"], status: 503,
+          with: ["Cache-Control": "no-cache"], gives: 503), get(.cached, gives: 200),
+        staleIfError: 60),
+      Case(
+        "a HEAD with credentials says nothing to others", get(.origin, fresh(("ETag", "\"a\""))),
+        get(
+          .origin, status: 404, with: ["Authorization": "a", "Cache-Control": "no-cache"],
+          method: "HEAD", gives: 404), get(.cached, gives: 200), staleIfError: 60),
+      Case(
+        "a digest of all bytes is not that of a part",
+        get(.origin, fresh(("Content-Digest", "sha-256=:AA==:"))),
+        get(.cached, with: ["Range": "bytes=0-1"], gives: 206, ["Content-Digest": ""]),
+        get(.cached, gives: 200, ["Content-Digest": "sha-256=:AA==:"]), staleIfError: 60),
+      Case(
         "max-age=0 wants no stale response", get(.origin, fresh()),
         get(.origin, status: 502, with: ["Cache-Control": "max-age=0"], gives: 502),
         staleIfError: 60),

@@ -523,6 +523,24 @@ struct `Requests at once` {
     #expect(await scene.cache.flights.count == 0)
   }
 
+  @Test func `what was asked for later is stored beside an older response that is being stored`()
+    async throws
+  {
+    let scene = try Scene([])
+    let request = HTTPCache.Request(authority: "example.org", target: "/a")
+    let (flights, asker) = (
+      scene.cache.flights,
+      Exchange(
+        cache: scene.cache, request: request, forwarding: scene.origin, key: request.key)
+    )
+    let older = await flights.start(asker, isShared: true)
+    let newer = await flights.start(asker, isShared: false)
+    for flight in [older, newer] {
+      #expect(await flights.headCame(flight, asker.variant, true))
+    }
+    for flight in [older, newer] { await flights.end(flight, .looks(mayWait: false)) }
+  }
+
   @Test(.watched, arguments: [Duration.zero, .milliseconds(1)])
   func `what others ask for meanwhile does not keep a response from being stored`(
     limit: Duration

@@ -35,11 +35,14 @@ struct CachingProxy {
     while true { pause() }
   }
 
-  /// Answers a GET or a HEAD; without one, closes the connection.
   private func serve(_ client: FileHandle) async throws {
     guard let head = Head(try Sockets.receive(client)) else { return }
     let words = head.line.split(separator: " ")
-    guard words.count == 3, ["GET", "HEAD"].contains(words[0]) else { return }
+    let names = Set(head.fields.map { $0.0.lowercased() })
+    // Closes the connection else: another form of target can name another host, a body be lost.
+    guard words.count == 3, words[1].hasPrefix("/"), ["GET", "HEAD"].contains(words[0]),
+      names.isDisjoint(with: ["content-length", "transfer-encoding"])
+    else { return }
     // What names another client or URL, would get into pages that all clients get.
     let dropped = ["forwarded", "x-forwarded-", "x-original-url", "x-rewrite-url"]
     let named = head.fields.filter { f in !dropped.contains { f.0.lowercased().hasPrefix($0) } }
@@ -83,7 +86,6 @@ struct CachingProxy {
   }
 }
 
-/// The first line of a message, and its fields.
 private struct Head {
   let line: String
   let fields: [(String, String)]
@@ -107,8 +109,7 @@ private struct Head {
   }
 }
 
-/// Runs one task after the other on the thread that waits for it, so that none is handed to another
-/// thread and one that blocks holds up no other.
+/// Runs one task after the other on the thread that waits for it, so that none holds up another.
 private final class ThreadExecutor: TaskExecutor {
   private let jobs = Mutex<[UnownedJob]>([])
   private let arrivals = DispatchSemaphore(value: 0)
@@ -120,7 +121,6 @@ private final class ThreadExecutor: TaskExecutor {
     arrivals.signal()
   }
 
-  /// Runs a task to its end.
   func run(_ body: @escaping @Sendable () async -> Void) {
     isDone.store(false, ordering: .relaxed)
     Task(executorPreference: self) { [self] in
