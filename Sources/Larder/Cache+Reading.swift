@@ -89,8 +89,8 @@ extension Cache {
   ///   - allowingExpired: Whether an expired value is returned too, for as long as its file exists:
   ///     at least for the configured `expiredGrace`, unless a limit needs its room. The default is
   ///     false.
-  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`. Any other failure is a
-  ///   miss with a counted reason, and so is a value that cannot be decoded.
+  /// - Throws: `CacheError`, as `DiskCache.value(forKey:extending:)` does. A value that cannot be
+  ///   decoded is a miss too.
   /// - Complexity: O(bytes).
   public func read(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,

@@ -16,8 +16,8 @@
 /// disk, index and memory agree on the last one. Operations on other keys never wait for them. A
 /// hit in memory touches no file.
 ///
-/// Every operation that may touch the disk also has an asynchronous form of the same name, which
-/// runs on the cache's own threads and never blocks Swift's.
+/// Every operation that may touch the disk, but for opening, also has an asynchronous form of the
+/// same name. Where that has to wait, a thread of the cache's own does, and none of Swift's.
 public final class Cache<Value: Sendable>: Sendable {
   /// The tier in memory. It can be used alone; a value stored only there is not on disk.
   public let memory: MemoryCache<CacheKey, Value>

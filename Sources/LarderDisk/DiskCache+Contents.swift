@@ -46,7 +46,7 @@ extension DiskCache {
   ///   - allowingExpired: Whether an expired entry is returned too, for as long as its file is
   ///     there. The default is false.
   /// - Complexity: O(1): reads status and attributes, not the content.
-  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`.
+  /// - Throws: `CacheError`, as `value(forKey:extending:)` does.
   public func entry(
     forKey key: some CacheKeyConvertible, allowingExpired: Bool = false
   ) throws(CacheError) -> DiskEntry? {

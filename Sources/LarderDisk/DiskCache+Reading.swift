@@ -7,8 +7,8 @@ extension DiskCache {
   /// Counts as a use: the entry moves to the end of the order of eviction and its expiry is
   /// extended, as configured unless `extending` says otherwise.
   ///
-  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`. Anything else is a miss
-  ///   with a counted reason.
+  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`, `.permissionDenied` for
+  ///   the whole directory. Anything else is a miss with a counted reason.
   /// - Complexity: O(bytes).
   public func value(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
@@ -109,7 +109,7 @@ extension DiskCache {
 
   /// Whether a read would find a value, as far as status and attributes show. Counts no use.
   ///
-  /// - Throws: `CacheError`: `.closed`, `.forked`, `.permissionDenied`, `.io`.
+  /// - Throws: `CacheError`, as `value(forKey:extending:)` does.
   /// - Complexity: O(1): reads status and attributes, not the content.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("contains")

@@ -7,7 +7,7 @@ struct User: Codable, Sendable {
 }
 
 func storeUser(_ user: User) async throws {
-  let configuration = CacheConfiguration(sizeLimit: 10 << 30)  // bytes; the default is 1 GiB
+  let configuration = CacheConfiguration(sizeLimit: 10 << 30)  // bytes of values; 1 GiB by default
   let users = try Cache(named: "users", coder: .json(User.self), configuration: configuration)
   try await users.store(user, forKey: "user/7", expiration: .days(30))
 }

@@ -9,7 +9,7 @@ func migrateFromKingfisher(
   let image = try await images.value(forKey: CacheKey(url, variant: "round")) {
     try await download(url)
   }
-  let known = try await images.value(forKey: url, options: .cacheOnly)  // nil and no download
+  let known = try await images.value(forKey: CacheKey(url, variant: "round"))  // no download
   return (image, known)
 }
 
