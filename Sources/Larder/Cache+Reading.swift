@@ -116,8 +116,8 @@ extension Cache {
   /// Gives a value another expiry, counted from now, without writing its content.
   ///
   /// Counts as a use. The next read comes from the disk and keeps the value in memory again, for no
-  /// longer than the new expiry allows. `.expired` ends the value now, and what running loads would
-  /// store, and keeps its file for a load that revalidates it.
+  /// longer than the new expiry allows. `.expired` ends a valid value, of which running loads store
+  /// nothing then, and keeps its file for a load that revalidates it.
   ///
   /// - Parameters:
   ///   - key: The key of the value.

@@ -45,8 +45,8 @@ public final class DiskCache: Sendable {
   /// If another directory takes the path meanwhile, either of the two is opened, as by a call just
   /// before or after that, and the replacement is no error.
   ///
-  /// - Throws: `CacheError`: `.permissionDenied`, `.unsafeDirectory`, `.locked`,
-  ///   `.configurationConflict`, and others that the guide Handling errors has with their cures.
+  /// - Throws: `CacheError`: `.notADirectory`, `.permissionDenied`, `.unsafeDirectory`, `.locked`,
+  ///   `.configurationConflict`, `.directoryMissing`, and others that Handling errors lists.
   /// - Complexity: O(1), however many entries there are. If this process's last cache on the
   ///   directory is still writing its pending values, this waits for it.
   public init(

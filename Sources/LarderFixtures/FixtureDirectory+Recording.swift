@@ -142,33 +142,30 @@ extension FixtureDirectory {
       case .gone: break
       case .refused(let reason): transfer.refusals.append(.init(name: name, reason: reason))
       case .file(let file, let testimony):
-        let isWhole = try onFixture(path, "unpack") { () throws(Errno) in
+        let isMade = try onFixture(path, "unpack") { () throws(Errno) in
           try unpack(file, as: name, testimony, into: target)
         }
-        if isWhole {
-          transfer.names.append(name)
-        } else {
-          transfer.refusals.append(.init(name: name, reason: .damaged))
-        }
+        if isMade == true { transfer.names.append(name) }
+        if isMade == nil { transfer.refusals.append(.init(name: name, reason: .damaged)) }
       }
     }
     return transfer
   }
 
-  /// Makes one entry, unless a cache did not keep it. Returns whether its content is as stored.
+  /// Makes one entry; false if a cache did not keep it, nil if the content is not the stored one.
   private func unpack(
     _ file: borrowing FileDescriptor, as name: EntryName, _ testimony: FixtureSource.Testimony,
     into target: DirectoryHandle
-  ) throws(Errno) -> Bool {
+  ) throws(Errno) -> Bool? {
     if target.identity == handle.identity {
       let line = testimony.line(try ContentHash(ofRest: file))
       try line?.sealWithData(file)
-      return line != nil
+      return line.map { _ in true }
     }
     var copy = try Self.stage(in: target, permissions: 0o600)
     try copy.copyContent(of: file)
-    guard let line = testimony.line(copy.hash) else { return false }
-    guard line.isKept else { return true }
+    guard let line = testimony.line(copy.hash) else { return nil }
+    guard line.isKept else { return false }
     try line.sealWithData(copy.descriptor)
     _ = try copy.publish(as: name.fileName, isExclusive: false)
     return true

@@ -100,15 +100,15 @@ actor Flights {
 
   /// Records that the head of a response has come: for a variant, or for nil one that is not stored
   /// and maybe `tells` that others will not be. Returns whether to store it: not if it was
-  /// invalidated, or a later request stores such one.
+  /// invalidated, or a later request stores such one, or for one that is shared an earlier one.
   func headCame(_ flight: UInt64, _ variant: Variant?, _ tells: Bool) -> Bool {
     guard var own = flights[flight], variant != nil || tells else { return false }
     lone[own.place] = variant == nil ? .now + .seconds(120) : nil
     if lone.count > 1000 { lone[lone.min { $0.value < $1.value }?.key ?? []] = nil }
     guard let variant else { return false }
-    let others = ids[own.key]?.filter { $0 > flight }.compactMap { flights[$0] } ?? []
-    let isStored = others.contains { $0.isStoring && $0.isShared && $0.variant == variant }
-    let mayStore = own.isWanted && !isStored
+    let others = ids[own.key]?.filter { own.isShared || $0 > flight }.compactMap { flights[$0] }
+    let isStored = others?.contains { $0.isStoring && $0.isShared && $0.variant == variant }
+    let mayStore = own.isWanted && isStored != true
     if mayStore { (own.variant, own.isStoring) = (variant, true) }
     flights[flight] = own
     release(flight, .looks(mayWait: true)) { !mayStore || !variant.fits($0) }

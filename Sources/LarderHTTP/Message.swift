@@ -109,7 +109,8 @@ extension HTTPCache {
     }
 
     /// The fields that describe a body.
-    static let ofBody = ["length", "type", "encoding", "language", "range"].map { "content-\($0)" }
+    static let ofBody = ["length", "type", "encoding", "language", "range", "digest", "md5"]
+      .map { "content-\($0)" }
 
     /// Becomes a 304 if the request's conditions say that the client has this response already. The
     /// date is that of a stored response, which counts if `Last-Modified` is missing.

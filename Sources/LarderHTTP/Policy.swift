@@ -109,6 +109,13 @@ extension HTTPCache.Policy {
     (200..<400).contains(status) && !Self.safeMethods.contains(request.method[...])
   }
 
+  /// Whether a response answers a request without demands, at once or because the origin fails.
+  private func answersOthers(_ old: Stored, at now: Timestamp) -> Bool {
+    let other = HTTPCache.Request(authority: "", target: "/")
+    if case .serve = action(for: other, stored: old, at: now) { return true }
+    return answersFailure(with: old, to: other, at: now)
+  }
+
   /// Returns what to do with a response. Source: RFC 9111, 3, 4.3.3 to 4.4.
   ///
   /// - Parameters:
@@ -137,9 +144,7 @@ extension HTTPCache.Policy {
       let isSame = isTag ?? (fields.seconds("last-modified", at: now.seconds) ?? date == date)
       return isSame ? updated(previous) : .renew(previous, isKept: false)
     case ("GET", let previous?)
-    where answersFailure(
-      with: previous, to: HTTPCache.Request(method: "GET", authority: "", target: "/"), at: now)
-      && [500, 502, 503, 504].contains(status):
+    where [500, 502, 503, 504].contains(status) && answersOthers(previous, at: now):
       // What answers other requests stays, whatever this client has demanded.
       return .pass(keepsPrevious: true)
     case ("GET", _):
@@ -152,7 +157,8 @@ extension HTTPCache.Policy {
     case ("HEAD", let previous?)
     where status == 200 && previous.status == 200 && previous.isConfirmed(by: fields):
       return updated(previous)
-    case ("HEAD", let previous?) where [200, 404, 410].contains(status) && !request.isPersonal:
+    case ("HEAD", let previous?)
+    where [200, 404, 410].contains(status) && !(isShared && request.isPersonal):
       return .renew(previous.with(outdated: now), isKept: true)
     case _ where mayHaveChanged(status, by: request):
       // Its own URL, and those of the same origin that the response names. Source: RFC 9111, 4.4.

@@ -26,7 +26,7 @@ let usage = """
     pressure a cache under real memory pressure, as it gives memory up and grows again
     await    asynchronous calls beside the synchronous ones
     loads    loads that several processes share: loads a key, waits, kills, and what they cost
-    other-calls  O_TMPFILE and io_uring beside the calls that the cache makes
+    other-calls  the two ways to store beside each other, and io_uring beside unlink
     http     a hit of the HTTP cache beside Cache; and requests at once, for a script
 
   By default digest and replay take seconds, index, stream and behind half a minute, cold, scan

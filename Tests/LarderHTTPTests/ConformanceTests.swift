@@ -235,6 +235,19 @@ extension `Conformance` {
           with: ["Cache-Control": "no-cache"], gives: 503), get(.cached, gives: 200),
         staleIfError: 60),
       Case(
+        "what others get stays also if it may not be stale",
+        get(.origin, ["Cache-Control": "s-maxage=60"]),
+        get(
+          .origin, ["Cache-Control": "max-age=60"], status: 503,
+          with: ["Cache-Control": "no-cache"], gives: 503), get(.cached, gives: 200),
+        staleIfError: 60),
+      Case(
+        "a 304 tells no digest of a body", get(.origin, fresh(("ETag", "\"a\""))),
+        get(
+          .validated, ["Content-Digest": "sha-256=:AA==:"], status: 304,
+          with: ["Cache-Control": "no-cache"], gives: 200, ["Content-Digest": ""]),
+        staleIfError: 60),
+      Case(
         "a HEAD with credentials says nothing to others", get(.origin, fresh(("ETag", "\"a\""))),
         get(
           .origin, status: 404, with: ["Authorization": "a", "Cache-Control": "no-cache"],

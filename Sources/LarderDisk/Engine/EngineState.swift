@@ -149,7 +149,7 @@ struct ServerClock: Sendable {
     guard change != status.modification else { return }
     // Without a fraction the server may have left it out, as MooseFS does.
     let latest = change.nanoseconds == 0 ? change.adding(seconds: 1) : change
-    lead = latest.duration(since: begin)
+    lead = min(latest.duration(since: begin), Self.slack)
   }
 
   /// Returns the time by which to judge an expiry.

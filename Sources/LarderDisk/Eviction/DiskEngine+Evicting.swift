@@ -39,11 +39,10 @@ extension DiskEngine {
     evict(EvictionRun(.limits(sparing: name, at: now, configuration)))
   }
 
-  /// Begins a purge over a limit, except in a directory that was moved away. Returns whether it is
-  /// of size or count, which each store keeps.
+  /// Begins a purge over a limit. Returns whether it is of size or count, which each store keeps.
   @discardableResult
   func checkLimits(sparing name: EntryName? = nil) -> Bool {
-    guard configuration.hasLimit, !isReadOnly, !isAstray || location.isAtPath else { return false }
+    guard configuration.hasLimit, !isReadOnly else { return false }
     let missing = missingFreeSpace()
     return carryOnPurge { $0.beginPurge(configuration, sparing: name, missing: missing) }
   }
@@ -354,6 +353,8 @@ extension DiskEngine {
   /// Takes in what other processes have done, and whether the file system has space again.
   private func look(_ run: inout EvictionRun) {
     if run.takeMissing() { startScan() }
+    // What was moved away is left alone.
+    if run.isPurge, isAstray, !location.isAtPath { withState { $0.evictions.purge = nil } }
     lookAround()
     run.isByValue = evictsByValue
     if run.isByValue, configuration.sizeLimit == nil { _ = catchUp() }
@@ -362,7 +363,7 @@ extension DiskEngine {
     withState { $0.evictions.purge?.missing = 0 }
   }
 
-  /// Takes in what other processes have done, before more is stored. Called with no name held.
+  /// Takes in what other processes have done, who store meanwhile. Called with no name held.
   func lookAround() {
     guard let limit = configuration.sizeLimit, hasEvents else { return }
     _ = catchUp()

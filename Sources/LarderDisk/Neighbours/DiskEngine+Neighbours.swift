@@ -98,8 +98,6 @@ extension DiskEngine {
   /// Never waits for the name, because the thread that holds it may wait for the disk, and events
   /// of all other names must be followed meanwhile. If the name is held, its event is left to that
   /// thread, by the steps of `NameLocks`.
-  ///
-  /// - Parameter hadFile: See `Finding`.
   func lookAgain(at name: EntryName, hadFile: Bool = false) {
     readOwnClock()
     let isFree = withState { $0.locks.takeOrMark(name) }
@@ -169,7 +167,7 @@ extension DiskEngine {
     if upkeep(try watching.start(self)) == nil { watching.end(threads) }
     // Changes of the directory itself before the watch have left no event.
     lookForDirectory()
-    // Nor have those of a file just published here. Its thread looks before it gives the name back.
+    // Nor have those of a file that is just published or looked at: its thread looks once more.
     let hasScanned = withState { state in
       state.locks.markHeld()
       return state.catalog.scans.hasRead

@@ -61,7 +61,7 @@ extension DiskEngine {
       forgetVanished(number)
       // The first scan counts as running until then, so that no total includes expired entries.
       // A later one leaves them to the sweeps.
-      if isFirst, !isReadOnly { sweep() }
+      if isFirst, !isReadOnly, !isAstray || location.isAtPath { sweep() }
       endScan(number, .finished, foreignCount: foreignCount)
     } catch {
       endScan(number, .failed(error))

@@ -213,11 +213,11 @@ extension DiskEngine {
 
   /// Plans a drain of the pending uses no later than a lag from now.
   func planDrain(within lag: Duration) {
-    let deadline = MonotonicTime.now.advanced(by: lag)
-    guard withState({ $0.catalog.uses.planDrain(by: deadline) }) else { return }
+    let end = MonotonicTime.now.advanced(by: lag)
+    guard withState({ !$0.phase.isShutDown && $0.catalog.uses.planDrain(by: end) }) else { return }
     runLater(after: lag) { engine in
       engine.drainStamps()
-      let next = engine.withState { $0.catalog.uses.endPlannedDrain(by: deadline) }
+      let next = engine.withState { $0.catalog.uses.endPlannedDrain(by: end) }
       if let next { engine.planDrain(within: max(.zero, next.duration(since: .now))) }
     }
   }

@@ -255,7 +255,10 @@ extension DiskEngine {
     }
     if hasCleared { return true }
     holdSweeps(1)
-    defer { holdSweeps(-1) }
+    defer {
+      holdSweeps(-1)
+      checkLimits()
+    }
     // Not waited for as long as a large directory takes. A later store can evict then.
     let end = MonotonicTime.now.advanced(by: configuration.scanPatience)
     while case let ticket = changed.ticket(), case let progress = startScan(again: false),
@@ -273,7 +276,7 @@ extension DiskEngine {
         state.counters.purges += 1
         state.counters.upkeepFailures[.noSpace, default: 0] += 1
         let total = Int(clamping: state.catalog.index.totals.allocatedByteCount)
-        plan = TrimPlan(now: now)
+        plan = TrimPlan(for: .size(.max), at: now, configuration)
         plan?.maximumSize = (TrimPlan.target(total, configuration.trimTarget), .allocatedBytes)
         plan?.byteCountToFree = UInt64(byteCount)
       }

@@ -33,7 +33,9 @@ extension Arguments {
   ) throws(UsageError) -> OptionValue {
     switch (option.kind, bytes) {
     case (.flag, nil): return .flag
-    case (.flag, _?): throw UsageError("--\(option.name) takes no value", verb: verb)
+    case (.flag, _?):
+      let cure = "an argument that begins with a dash goes after --"
+      throw UsageError("--\(option.name) takes no value; \(cure)", verb: verb)
     case (_, nil): throw UsageError("\(option.usage): the value is missing", verb: verb)
     case (_, let bytes?):
       do throws(ValueError) {

@@ -1,10 +1,10 @@
 import Glibc
 import Larder
 
-/// System calls by which a cache can do the same: a store by a file that has no name before its
-/// last, as the cache stores under a free name, and one call for many removals.
+/// The two ways by which the cache stores, beside each other under a free and a taken name: by a
+/// temporary, and by a file without a name; and one call for many removals.
 ///
-/// Both sides take turns, so that a ratio below 1 speaks for the other calls.
+/// Both sides take turns, so that a ratio below 1 speaks for the second side.
 enum OtherCallsBenchmark {
   static let usage = """
     usage: LarderBench other-calls DIR
@@ -165,6 +165,9 @@ enum OtherCallsBenchmark {
       let count = UInt(range.count)
       let code = unsafe syscall(426, UInt(bitPattern: Int(ring)), count, count, 1, 0, 0)
       if code != range.count { RawCalls.failed("io_uring_enter") }
+      if unsafe word(21).pointee &- word(20).pointee != UInt32(range.count) {
+        fail("LarderBench: completions are missing", 4)
+      }
       // The head of the completions is 20, their mask 22, and they begin at 25.
       let head = unsafe word(20)
       for _ in range {
