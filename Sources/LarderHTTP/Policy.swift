@@ -112,8 +112,11 @@ extension HTTPCache.Policy {
   /// Whether a response answers a request without demands, at once or because the origin fails.
   private func answersOthers(_ old: Stored, at now: Timestamp) -> Bool {
     let other = HTTPCache.Request(authority: "", target: "/")
-    if case .serve = action(for: other, stored: old, at: now) { return true }
-    return answersFailure(with: old, to: other, at: now)
+    switch action(for: other, stored: old, at: now) {
+    case .serve, .serveStaleAndRefresh: return true
+    case .forward, .validate, .gatewayTimeout:
+      return answersFailure(with: old, to: other, at: now)
+    }
   }
 
   /// Returns what to do with a response. Source: RFC 9111, 3, 4.3.3 to 4.4.

@@ -242,6 +242,13 @@ extension `Conformance` {
           with: ["Cache-Control": "no-cache"], gives: 503), get(.cached, gives: 200),
         staleIfError: 60),
       Case(
+        "what others get stays while it may be stale",
+        get(.origin, ["Cache-Control": "max-age=60, stale-while-revalidate=600"]),
+        get(
+          .origin, ["Cache-Control": "max-age=60"], status: 503, after: 90,
+          with: ["Cache-Control": "no-cache"], gives: 503),
+        get(.cached, with: ["Cache-Control": "only-if-cached"], gives: 200)),
+      Case(
         "a 304 tells no digest of a body", get(.origin, fresh(("ETag", "\"a\""))),
         get(
           .validated, ["Content-Digest": "sha-256=:AA==:"], status: 304,

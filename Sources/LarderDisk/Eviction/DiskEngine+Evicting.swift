@@ -35,7 +35,7 @@ extension DiskEngine {
     guard configuration.hasLimit else { return }
     startScanIfNeeded()
     waitForClearing { [configuration] in $0.hasRoom(for: 0, configuration) }
-    guard checkLimits(sparing: name) else { return }
+    guard checkLimits(sparing: name), !isAstray || location.isAtPath else { return }
     evict(EvictionRun(.limits(sparing: name, at: now, configuration)))
   }
 
@@ -353,8 +353,11 @@ extension DiskEngine {
   /// Takes in what other processes have done, and whether the file system has space again.
   private func look(_ run: inout EvictionRun) {
     if run.takeMissing() { startScan() }
-    // What was moved away is left alone.
-    if run.isPurge, isAstray, !location.isAtPath { withState { $0.evictions.purge = nil } }
+    // What was moved away is left alone, unless it has come back since.
+    if run.isPurge, isAstray, !location.isAtPath {
+      withState { $0.evictions.purge = nil }
+      if location.isAtPath { checkLimits() }
+    }
     lookAround()
     run.isByValue = evictsByValue
     if run.isByValue, configuration.sizeLimit == nil { _ = catchUp() }

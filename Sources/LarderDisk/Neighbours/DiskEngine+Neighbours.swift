@@ -158,8 +158,7 @@ extension DiskEngine {
 extension DiskEngine {
   /// Starts to follow other processes for an object, unless that was tried before.
   ///
-  /// Waits until the directory is watched, or cannot be. The kernel marks each name that it has in
-  /// memory, which takes 80 ms for a million of them.
+  /// Waits until the directory is watched or cannot be, 80 ms for a million names in memory.
   package func startWatching() {
     guard !isWatchSettled else { return }
     guard watching.advance(to: .started) else { return wait { _ in isWatchSettled ? () : nil } }
@@ -198,8 +197,7 @@ extension DiskEngine {
   /// Whether events report everything that other processes do.
   package var hasEvents: Bool { watching.isComplete.load(ordering: .acquiring) }
 
-  /// Whether limits evict the least valuable entry, as configured. Without what other processes use
-  /// and store, they would choose what is valuable there.
+  /// Whether limits evict by value: as configured, and if what other processes do is known.
   package var evictsByValue: Bool {
     configuration.valueMeasure != nil
       && (hasEvents || configuration.mode == .exclusive && !isOnNetwork)

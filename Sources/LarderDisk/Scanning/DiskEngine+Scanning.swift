@@ -79,8 +79,7 @@ extension DiskEngine {
     if withState({ $0.catalog.scans.hasMissedChanges && !$0.clearing.hidesFiles }) { startScan() }
   }
 
-  /// The number of names that a scan merges in one hold of the lock, which takes about 20 µs. A
-  /// piece of 512 keeps a read waiting for 0.6 ms.
+  /// The names that a scan merges in one hold of 20 µs. With 512 a read waits for 0.6 ms.
   private static let pieceCount = 16
 
   /// Reads all names and merges them into the index.
