@@ -54,8 +54,9 @@ package struct StagedFile: ~Copyable, Sendable {
     do throws(Errno) {
       try descriptor.write(bytes)
     } catch {
-      try descriptor.truncate(to: byteCount)
+      // In this order: a disk that is full may refuse to truncate, and another try writes there.
       try descriptor.seek(to: byteCount)
+      try descriptor.truncate(to: byteCount)
       throw error
     }
     hash.update(bytes)

@@ -194,6 +194,18 @@ extension `A full disk` {
     try cache.close()
   }
 
+  @Test func `what a full disk refuses to cut is written over by the next try`() throws {
+    let cache = try filled(10)
+    // A part of the bytes, then none, and the file keeps the part.
+    scene.faults.plan(.short(5), for: .write, at: 1)
+    scene.faults.plan(.errno(.noSpace), for: .write, at: 2)
+    scene.faults.plan(.errno(.noSpace), for: .ftruncate, at: 1)
+    let value = [UInt8](0..<100)
+    #expect(try cache.store(forKey: "new") { try $0.write(value) } == .stored)
+    #expect(try cache.value(forKey: "new") == value)
+    #expect(try cache.verify().damaged.isEmpty)
+  }
+
   @Test func `a store that may not make room on a full disk leaves all files there`() throws {
     try filled(10).close()
     scene.clock.advance(by: .seconds(8 * 86_400))
