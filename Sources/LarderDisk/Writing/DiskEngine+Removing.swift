@@ -256,7 +256,7 @@ extension DiskEngine {
     }
   }
 
-  /// Passes over a hidden entry, or all with nil, which are still there without a status.
+  /// Passes over a hidden entry whose status cannot be read, or with nil all that are left.
   ///
   /// - Returns: Whether it was hidden.
   @discardableResult
