@@ -46,7 +46,7 @@ public final class DiskCache: Sendable {
   /// before or after that, and the replacement is no error.
   ///
   /// - Throws: `CacheError`: `.notADirectory`, `.permissionDenied`, `.unsafeDirectory`, `.locked`,
-  ///   `.configurationConflict`, `.directoryMissing`, and others that Handling errors lists.
+  ///   `.configurationConflict`, `.directoryMissing`, and more, which Handling errors lists.
   /// - Complexity: O(1), however many entries there are. If this process's last cache on the
   ///   directory is still writing its pending values, this waits for it.
   public init(

@@ -140,11 +140,7 @@ extension HTTPCache.Policy {
     }
     switch (request.method, previous) {
     case ("GET", let previous?) where status == 304:
-      // Another tag or, without one, another date is that of another response, and updates nothing.
-      // A weak tag means the strong one too. Source: RFC 9111, 4.3.4.
-      let (own, date) = (previous.fields["etag"] ?? "", previous.lastModified)
-      let isTag = fields["etag"].map { $0 == own || $0 == "W/\(own)" }
-      let isSame = isTag ?? (fields.seconds("last-modified", at: now.seconds) ?? date == date)
+      let isSame = previous.isMeant(by: fields, at: now)
       return isSame ? updated(previous) : .renew(previous, isKept: false)
     case ("GET", let previous?)
     where [500, 502, 503, 504].contains(status) && answersOthers(previous, at: now):

@@ -138,6 +138,14 @@ extension HTTPCache.Stored {
       && newer["content-length"] ?? "\(content.byteCount)" == "\(content.byteCount)"
   }
 
+  /// Whether the fields of a 304 are of this response. Another tag or, without one, another date is
+  /// that of another one. A weak tag means the strong one too. Source: RFC 9111, 4.3.4.
+  func isMeant(by newer: Fields, at now: Timestamp) -> Bool {
+    let (own, date) = (fields["etag"] ?? "", lastModified)
+    let isTag = newer["etag"].map { $0 == own || $0 == "W/\(own)" }
+    return isTag ?? (newer.seconds("last-modified", at: now.seconds) ?? date == date)
+  }
+
   /// Returns the fields with those of a newer response in place of older ones. Length, coding and
   /// range stay, as the stored bytes do. Age and Date go: they were the older one's. RFC 9111, 3.2.
   func fields(updatedBy newer: Fields) -> Fields {

@@ -90,9 +90,8 @@ package struct Subject: Sendable {
 /// took 1.13 of the time.
 ///
 /// On a network file system no name is used twice. A scan on another machine may have opened the
-/// first file of a name. Once that is published, its lock is free, and a look at the name that
-/// comes from MooseFS's cache of a second shows it still, so the scan would remove the next file of
-/// the name.
+/// first file of a name, whose lock is free once it is published. MooseFS's cache of a second shows
+/// it still, and the scan would remove the next one.
 struct TemporaryName: Sendable {
   let fileName: FileName
   private let isReusable: Bool

@@ -366,7 +366,7 @@ extension DiskEngine {
     withState { $0.evictions.purge?.missing = 0 }
   }
 
-  /// Takes in what other processes have done, who store meanwhile. Called with no name held.
+  /// Takes in other processes' changes, lest one store faster than it learns. Holds no name.
   func lookAround() {
     guard let limit = configuration.sizeLimit, hasEvents else { return }
     _ = catchUp()

@@ -37,9 +37,8 @@ struct Evictions: Sendable {
     return true
   }
 
-  /// The share of the room below 1.1 × the limit that a process stores between two looks. At the
-  /// limit, 32 processes that have looked at the same time take half of the room before the next
-  /// look of each.
+  /// The share of the room below 1.1 × the limit that a process stores between two looks: 32
+  /// processes that look at once take half of the room before the next look of each.
   static let allowanceShare: UInt64 = 64
 
   /// Whether a store has to look for stores of other processes first.

@@ -58,3 +58,18 @@ struct FullDiskEvictions: Sendable {
     return exchange(&lastVain, with: now) == nil
   }
 }
+
+extension EngineState {
+  /// Counts an eviction for a full disk; returns its plan: the trim target, and room for a store.
+  mutating func planRoom(
+    for byteCount: Int, at now: Timestamp, _ configuration: DiskCache.Configuration
+  ) -> TrimPlan {
+    counters.purges += 1
+    counters.upkeepFailures[.noSpace, default: 0] += 1
+    let total = Int(clamping: catalog.index.totals.allocatedByteCount)
+    var plan = TrimPlan(for: .size(.max), at: now, configuration)
+    plan.maximumSize = (TrimPlan.target(total, configuration.trimTarget), .allocatedBytes)
+    plan.byteCountToFree = UInt64(byteCount)
+    return plan
+  }
+}

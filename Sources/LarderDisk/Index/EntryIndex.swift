@@ -174,8 +174,7 @@ package struct FileCheck: Sendable, Hashable {
 /// The number of entries and the sums of their sizes.
 ///
 /// The sums have 128 bits, because any program that can write to the directory can fill it with
-/// sparse files of any length. A sum must not trap then, and must be right when they are gone
-/// again.
+/// sparse files of any length. A sum must not trap then, and must be right when they are gone.
 package struct IndexTotals: Sendable, Hashable {
   /// The number of entries.
   package private(set) var count = 0

@@ -7,7 +7,7 @@ extension DiskEngine {
 
   /// Brings the index and the memory tiers up to date after events.
   func act(on batch: EventBatch) {
-    // Before memory forgets all: who fills it afterwards finds the mark and takes the value back.
+    // Before memory forgets all: a thread that fills it afterwards finds the mark, and undoes that.
     if batch.isIncomplete { withState { $0.locks.markHeld() } }
     // The directory was moved or removed. A lost event may have been that. A directory that takes
     // its path later brings no event, so each call looks for one until it is there.
@@ -107,7 +107,7 @@ extension DiskEngine {
     release(name)
   }
 
-  /// Looks at a name that the caller holds, who has told the index of all changes that it made.
+  /// Looks at a held name and takes over what it finds. The index knows this process's changes.
   ///
   /// - Returns: Whether the name may stand for something else than the index knew.
   @discardableResult

@@ -272,14 +272,7 @@ extension DiskEngine {
     var plan: TrimPlan?
     let step = wait { [configuration] state -> FullDiskEvictions.Step? in
       let step = state.fullDisk.step(since: count, at: .now, pause: configuration.fullDiskPause)
-      if step == .evict {
-        state.counters.purges += 1
-        state.counters.upkeepFailures[.noSpace, default: 0] += 1
-        let total = Int(clamping: state.catalog.index.totals.allocatedByteCount)
-        plan = TrimPlan(for: .size(.max), at: now, configuration)
-        plan?.maximumSize = (TrimPlan.target(total, configuration.trimTarget), .allocatedBytes)
-        plan?.byteCountToFree = UInt64(byteCount)
-      }
+      if step == .evict { plan = state.planRoom(for: byteCount, at: now, configuration) }
       return step
     }
     guard let plan else { return step == .retry }

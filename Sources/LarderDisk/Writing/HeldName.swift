@@ -64,8 +64,7 @@ struct HeldName: ~Copyable {
   ///
   /// A value that another process stores between a look and an unlink would be removed. So the file
   /// is moved aside first and looked at under a name that no other process uses. If it is not the
-  /// judged file, it is moved back unless a newer one has come; a reader may miss it for that
-  /// moment.
+  /// judged file, it is moved back unless a newer one has come. A reader may miss it meanwhile.
   ///
   /// The caller keeps the judged file open, so that no other file gets its inode number.
   ///
