@@ -34,13 +34,14 @@ extension Cache: EngineObserver {
   }
 
   /// Supersedes the loads, of values and of files, that are running for the keys in question, and
-  /// forgets their errors.
+  /// forgets all kept errors: to look for theirs would take a digest of each.
   ///
-  /// - Complexity: O(r) digests of keys for r running and failed loads.
+  /// - Complexity: O(r) digests of keys for r running loads.
   package func supersedeLoads(where isRemoved: (Subject) -> Bool) -> [Subject] {
     let keys = flights.keys + fileFlights.keys
     let removed = keys.map { disk.subject($0) }.filter(isRemoved)
     for subject in removed { supersede(subject.key) }
+    depart(errors: flights.forgetFailures() + fileFlights.forgetFailures())
     return removed
   }
 }

@@ -175,16 +175,18 @@ package final class FlightControl<Value: Sendable>: Sendable {
   func supersedeAll() -> [any Error] {
     guard isUsed.load(ordering: .sequentiallyConsistent) else { return [] }
     return state.withLock { state -> [any Error] in
-      defer { state.failures = FailureTable() }
       state.table.supersedeAll()
-      return state.failures.errors
+      return state.failures.removeAll()
     }
   }
 
-  /// The keys whose loads are running, or have failed a short time ago.
+  /// Forgets all kept errors, and returns them as `supersede(_:isOwn:)` does.
+  func forgetFailures() -> [any Error] { state.withLock { $0.failures.removeAll() } }
+
+  /// The keys whose loads are running.
   var keys: [CacheKey] {
     guard isUsed.load(ordering: .sequentiallyConsistent) else { return [] }
-    return state.withLock { $0.table.keys + $0.failures.keys }
+    return state.withLock { $0.table.keys }
   }
 
   /// The counters of all loads.

@@ -262,13 +262,10 @@ package struct FailureTable: Sendable {
 
   private var failures: [CacheKey: Failure] = [:]
 
-  /// The number of errors kept, including expired ones that were not asked for since.
-  var count: Int { failures.count }
-
-  var keys: [CacheKey] { Array(failures.keys) }
-
-  /// All errors that are kept.
-  var errors: [any Error] { failures.values.map(\.error) }
+  /// Forgets all errors, and returns them.
+  mutating func removeAll() -> [any Error] {
+    exchange(&failures, with: [:]).values.map(\.error)
+  }
 
   /// Returns the error kept for a key, if it has not expired.
   ///

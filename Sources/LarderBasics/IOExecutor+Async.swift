@@ -23,14 +23,10 @@ extension IOExecutor {
     let caller = WaitingCaller<Swift.Result<Result, CacheError>>()
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        guard caller.wait(continuation) else { return }
-        submit {
-          // A caller of a read may leave until the read's end, any other until the work begins.
-          let taken = reads ? nil : caller.take()
-          guard taken != nil || caller.isWaiting else { return }
-          let outcome = Swift.Result { () throws(CacheError) in try work(repeat each arguments) }
-          (taken ?? caller.take())?.resume(returning: outcome)
+        let isWaiting = caller.wait(continuation) {
+          Swift.Result { () throws(CacheError) in try work(repeat each arguments) }
         }
+        if isWaiting { submit { caller.runWork(mayLeave: reads) } }
       }
     } onCancel: {
       if toEnd { return }
@@ -78,11 +74,13 @@ extension IOExecutor {
   }
 }
 
-/// A task that waits for work, and is resumed once: by the work or by its cancellation.
+/// A task that waits for work, and is resumed once: by the work or by its cancellation. Once it is
+/// resumed nothing of the work is held, such as a value that no thread was free to store.
 private final class WaitingCaller<Outcome: Sendable>: Sendable {
+  private typealias Waiting = (CheckedContinuation<Outcome, Never>, work: @Sendable () -> Outcome)
   private enum State {
     case coming
-    case waiting(CheckedContinuation<Outcome, Never>)
+    case waiting(Waiting)
     /// Cancelled before it waited.
     case left(Outcome)
     case resumed
@@ -91,44 +89,43 @@ private final class WaitingCaller<Outcome: Sendable>: Sendable {
   private let state = Mutex(State.coming)
 
   /// Waits, unless the task was cancelled before: then it is resumed, and this returns `false`.
-  func wait(_ continuation: CheckedContinuation<Outcome, Never>) -> Bool {
+  func wait(
+    _ continuation: CheckedContinuation<Outcome, Never>, for work: @escaping @Sendable () -> Outcome
+  ) -> Bool {
     let left = state.withLock { state -> Outcome? in
       if case .left(let outcome) = state { return outcome }
-      state = .waiting(continuation)
+      state = .waiting((continuation, work))
       return nil
     }
-    guard let left else { return true }
-    continuation.resume(returning: left)
-    return false
+    if let left { continuation.resume(returning: left) }
+    return left == nil
   }
 
-  /// Whether the task waits.
-  var isWaiting: Bool {
-    state.withLock { if case .waiting = $0 { true } else { false } }
+  /// Runs the work, unless the task was resumed, and resumes it. A task that may leave can be
+  /// cancelled until the work's end, any other until it begins.
+  func runWork(mayLeave: Bool) {
+    guard let (continuation, work) = take(stays: mayLeave) else { return }
+    let outcome = work()
+    if !mayLeave || take() != nil { continuation.resume(returning: outcome) }
   }
 
-  /// Takes over to resume the task; nil if it was resumed already.
-  func take() -> CheckedContinuation<Outcome, Never>? {
+  /// Takes over to resume the task, unless it `stays` waiting; nil if it was resumed already.
+  private func take(stays: Bool = false) -> Waiting? {
+    // What leaves is returned, so that it is released without the lock.
     state.withLock { state in
-      guard case .waiting(let continuation) = state else { return nil }
-      state = .resumed
-      return continuation
+      guard case .waiting(let waiting) = state else { return nil }
+      if !stays { state = .resumed }
+      return waiting
     }
   }
 
   /// Resumes the task, now or as soon as it waits, unless it was resumed already.
   func leave(with outcome: Outcome) {
-    // In one step: between two looks the task may begin to wait, and would be passed over.
-    let waiting = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
-      switch state {
-      case .coming: state = .left(outcome)
-      case .waiting(let continuation):
-        state = .resumed
-        return continuation
-      case .left, .resumed: break
-      }
-      return nil
+    let isComing = state.withLock { state in
+      guard case .coming = state else { return false }
+      state = .left(outcome)
+      return true
     }
-    waiting?.resume(returning: outcome)
+    if !isComing, let (continuation, _) = take() { continuation.resume(returning: outcome) }
   }
 }

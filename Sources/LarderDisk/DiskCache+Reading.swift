@@ -104,7 +104,7 @@ extension DiskCache {
     guard let found = try read(subject(key), for: .file, extending: extending) else { return nil }
     let (byteCount, data) = (found.byteCount, found.extendedData)
     guard let file = found.takeDescriptor() else { return nil }
-    return EntryFile(file: file, byteCount: byteCount, knownData: data)
+    return EntryFile(file: file, byteCount: byteCount, extendedData: data)
   }
 
   /// Whether a read would find a value, as far as status and attributes show. Counts no use.
@@ -148,20 +148,8 @@ public struct EntryFile: ~Copyable, Sendable {
   fileprivate let file: FileDescriptor
   /// The bytes of the value.
   public let byteCount: Int
-  /// The extended data if they are known already: of a value that waits to be written, and of a
-  /// file that was checked just now.
-  fileprivate let knownData: [UInt8]
-
   /// The caller's own data beside the value, empty when there is none.
-  ///
-  /// Read from the open file when asked for, so a caller that does not need it pays nothing.
-  ///
-  /// - Throws: `CacheError`: `.io` and what else reading met.
-  /// - Complexity: O(1), one system call.
-  public func extendedData() throws(CacheError) -> [UInt8] {
-    if !knownData.isEmpty { return knownData }
-    return try attempt("read", at: nil, EntryReader.extendedData(of: file))
-  }
+  public let extendedData: [UInt8]
 
   /// Throws `.resourcesExhausted` if the value is too long for the memory.
   ///

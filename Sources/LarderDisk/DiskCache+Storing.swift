@@ -82,7 +82,7 @@ extension DiskCache {
   /// - Parameter path: The regular file to copy. Links are followed. The others are those of the
   ///   store of a span.
   /// - Throws: `CacheError`, as the store of a span does; with the file's path if that file cannot
-  ///   be opened or read.
+  ///   be opened.
   /// - Complexity: O(bytes), in the memory of a piece.
   @discardableResult
   public func store(
@@ -105,7 +105,10 @@ extension DiskCache {
       guard status.isRegular else { throw .invalidArgument }
       return file
     } catch {
-      throw CacheError(.invalidArgument, operation: "store", path: path, errno: error)
+      let isOther = EntryReader.missReason(for: error) == nil
+      throw isOther
+        ? CacheError(errno: error, operation: "store", path: path)
+        : CacheError(.invalidArgument, operation: "store", path: path, errno: error)
     }
   }
 

@@ -110,7 +110,7 @@ public final class DiskCache: Sendable {
   /// `.closed`, and an older value stays.
   ///
   /// - Throws: `CacheError`, the failure of the last writing. The cache is closed all the same.
-  /// - Complexity: O(k) for k uses, evictions and removals that are pending.
+  /// - Complexity: O(k) for k uses, evictions and removals that are pending, or the first scan's.
   public func close() throws(CacheError) {
     // The first call closes the cache; later ones return before that is done.
     guard !isClosed.exchange(true, ordering: .relaxed) else { return }

@@ -32,10 +32,9 @@ public final class EntryFileReader: Sendable {
     init(_ file: consuming EntryFile) { self.file = Mutex(file) }
   }
 
-  init(_ file: consuming EntryFile, _ executor: IOExecutor) throws(CacheError) {
-    byteCount = file.byteCount
-    extendedData = try file.extendedData()
-    descriptor = file.descriptor
+  init(_ file: consuming EntryFile, _ executor: IOExecutor) {
+    (byteCount, descriptor) = (file.byteCount, file.descriptor)
+    extendedData = file.extendedData
     self.executor = executor
     open = OpenFile(file)
   }
@@ -89,7 +88,7 @@ public final class EntryFileReader: Sendable {
   /// Closes the file, on one of the cache's threads, because that can take long for a removed file.
   func end() {
     if hasEnded.exchange(true, ordering: .relaxed) { return }
-    executor.submit { [open] in _ = open.file.withLock { $0.take() } }
+    executor.submitEventually { [open] in _ = open.file.withLock { $0.take() } }
   }
 }
 
@@ -142,7 +141,7 @@ extension DiskCache {
     let key = key.cacheKey
     return try await executor.run("withFile", reads: true) { () throws(CacheError) in
       guard let file = try self.file(forKey: key, extending) else { return nil }
-      return try EntryFileReader(file, self.executor)
+      return EntryFileReader(file, self.executor)
     }
   }
 }

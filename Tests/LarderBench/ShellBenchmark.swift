@@ -7,12 +7,13 @@ enum ShellBenchmark {
     usage: LarderBench shell DIR [--group] [--unsafe] [--exclusive] [--now]
 
       Reads lines: store KEY VALUE, read KEY, count, clear, flush. Says a line for each.
+      renew KEY says "loading" first, and after another line that an expired value is the same.
       --group   the directory's group shares the cache     --unsafe  whoever owns the directory
       --now     stamps each use at once                    --exclusive  no other process writes
     """
 
   /// Runs with the arguments that follow its name.
-  static func run(arguments: [String]) throws {
+  static func run(arguments: [String]) async throws {
     guard let directory = arguments.first else { throw UsageError() }
     var configuration = CacheConfiguration()
     configuration.disk.coherence = .strict
@@ -27,8 +28,10 @@ enum ShellBenchmark {
     }
     do {
       let cache = try Cache(directory: directory, coder: .string, configuration: configuration)
-      while let line = readLine() { say(answer(line, cache)) }
-      try cache.close()
+      while let line = readLine() {
+        say(line.hasPrefix("renew ") ? await renew(line, cache) : answer(line, cache))
+      }
+      try await cache.close()
     } catch {
       say("error \(error.code.rawValue): \(error)")
     }
@@ -50,6 +53,20 @@ enum ShellBenchmark {
       }
     } catch {
       return "error \(error.code.rawValue): \(error)"
+    }
+  }
+
+  private static func renew(_ line: String, _ cache: Cache<String>) async -> String {
+    do {
+      let value = try await cache.value(forKey: String(line.dropFirst(6))) {
+        (_: CachedValue<String>?) in
+        say("loading")
+        _ = readLine()
+        return .notModified(expiration: .seconds(60))
+      }
+      return "value \(value)"
+    } catch {
+      return "error \(error)"
     }
   }
 

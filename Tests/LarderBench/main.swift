@@ -86,7 +86,7 @@ do {
   case "table": try TableBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "repeat": try RepeatBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "calls": try CallsBenchmark.run(arguments: Array(arguments.dropFirst()))
-  case "shell": try ShellBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "shell": try await ShellBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "stress": try StressBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "crash": try CrashBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "drive": try DriveBenchmark.run(arguments: Array(arguments.dropFirst()))

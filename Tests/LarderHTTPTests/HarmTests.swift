@@ -277,6 +277,25 @@ struct `Harm to others` {
     #expect(try await scene.cache.entries.disk.entries().isEmpty)
   }
 
+  @Test func `a renewal keeps a body whose file belongs to another user of the group`()
+    async throws
+  {
+    let faults = FaultInjector()
+    let scene = try Scene([stream(90_000, fresh), Reply(304, fresh)]) {
+      $0.storage.disk.faults = faults
+      // So that no use is stamped.
+      $0.storage.disk.recencyGranularity = .seconds(3600)
+    }
+    _ = try await scene.get().body.collect(upTo: .max)
+    scene.clock.advance(by: .seconds(61))
+    // The first stamp is that of the head, which is a new file.
+    faults.plan(.errno(.notPermitted), for: .futimens, at: 2)
+    for _ in 0..<2 {
+      #expect(try await scene.get().body.collect(upTo: .max).count == 90_000)
+    }
+    #expect(faults.struckCount == 1 && scene.cache.statistics.notKept == 0)
+  }
+
   @Test func `what nobody reads and nothing stores is not read to its end`() async throws {
     let scene = try Scene { $0.bodyLimit = 40_000 }
     let ends = Count()

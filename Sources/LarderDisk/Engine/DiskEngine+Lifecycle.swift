@@ -88,16 +88,9 @@ extension DiskEngine {
     defer { end() }
     // From here on a store that does not hold its name yet must not publish.
     advance(to: .ending)
-    let chance = Double.random(in: 0..<1)
-    if !isReadOnly, let limit = configuration.sizeLimit,
-      withState({ $0.catalog.scans.mustFinishScan(sizeLimit: limit, chance: chance) })
-    {
-      do throws(CacheError) {
-        try waitForScan()
-        checkLimits()
-      } catch {
-        // The next process that scans enforces the limit instead.
-      }
+    if !isReadOnly, withState({ $0.catalog.scans.mustFinishScan(configuration) }) {
+      // If it fails, the next process that scans enforces the limit instead.
+      wait { $0.catalog.scans.progress == .running ? nil : () }
     }
     finishPurge()
     advance(to: .shutDown)

@@ -360,7 +360,6 @@ extension DiskEngine {
     }
     lookAround()
     run.isByValue = evictsByValue
-    if run.isByValue, configuration.sizeLimit == nil { _ = catchUp() }
     if run.isPurge { run.plan.now = now }
     guard run.isPurge, configuration.freeSpaceLimit != nil, missingBytes() == 0 else { return }
     withState { $0.evictions.purge?.missing = 0 }
@@ -368,8 +367,9 @@ extension DiskEngine {
 
   /// Takes in other processes' changes, lest one store faster than it learns. Holds no name.
   func lookAround() {
-    guard let limit = configuration.sizeLimit, hasEvents else { return }
+    guard hasEvents else { return }
     _ = catchUp()
+    guard let limit = configuration.sizeLimit else { return }
     withState { [configuration] state in
       let total = configuration.sizeMeasure.of(state.totalsOnDisk)
       let most = UInt64(limit) + UInt64(limit) / 10

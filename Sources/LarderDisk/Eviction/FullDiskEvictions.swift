@@ -68,7 +68,9 @@ extension EngineState {
     counters.upkeepFailures[.noSpace, default: 0] += 1
     let total = Int(clamping: catalog.index.totals.allocatedByteCount)
     var plan = TrimPlan(for: .size(.max), at: now, configuration)
-    plan.maximumSize = (TrimPlan.target(total, configuration.trimTarget), .allocatedBytes)
+    let stuck = catalog.index.stuckTotals.allocatedByteCount
+    let target = TrimPlan.target(total, configuration.trimTarget, stuck: stuck)
+    plan.maximumSize = (target, .allocatedBytes)
     plan.byteCountToFree = UInt64(byteCount)
     return plan
   }

@@ -171,11 +171,9 @@ extension DiskEngine {
     guard followsNeighbours, !hasEvents, !isReadOnly else { return }
     let now = MonotonicTime.now
     let (isDue, mustPlan) = withState { state in
-      let isDue =
-        state.catalog.scans.mayRescan
-        && state.catalog.scans.rescans.isDue(
-          sizeLimit: configuration.sizeLimit, countLimit: configuration.countLimit, at: now)
-      return (isDue, state.isScanned && state.catalog.scans.rescans.planLook(afterStoreAt: now))
+      let (scans, mayPlan) = (state.catalog.scans, state.isScanned || configuration.hasLimit)
+      let isDue = scans.mayRescan && scans.rescans.isDue(configuration, at: now)
+      return (isDue, mayPlan && state.catalog.scans.rescans.planLook(afterStoreAt: now))
     }
     if isDue { startScan() }
     if mustPlan { planRescan(after: configuration.rescanDelay) }

@@ -53,12 +53,14 @@ struct ScanLog: Sendable {
 
   /// Whether a process that ends during its first scan stays until the scan is over.
   ///
-  /// The probability is the number of bytes that it stored, divided by 5 % of the limit, so that
-  /// many short processes together keep the limit and few of them pay for a scan.
+  /// The probability is what it stored, divided by 5 % of the limit, so that many short processes
+  /// together keep the limit and few of them pay for a scan.
   ///
   /// - Parameter chance: A random number from 0 to 1.
-  func mustFinishScan(sizeLimit: Int, chance: Double) -> Bool {
-    progress == .running && Double(rescans.byteCount) >= Double(sizeLimit) * 0.05 * chance
+  func mustFinishScan(
+    _ configuration: DiskCache.Configuration, chance: Double = .random(in: 0..<1)
+  ) -> Bool {
+    progress == .running && rescans.hasStored(0.05 * chance, of: configuration)
   }
 
   /// Whether a scan has read a name.
@@ -106,7 +108,7 @@ struct ScanLog: Sendable {
 /// If this process stores much, other processes may have done so as well. A scan is due once this
 /// process has stored a twentieth of a limit, and some time after its last store.
 struct RescanSchedule: Sendable {
-  /// The bytes stored since the last scan began.
+  /// What was stored since the last scan began, by the measure of the size limit.
   private(set) var byteCount: UInt64 = 0
   /// The entries stored since then.
   private var storeCount = 0
@@ -132,10 +134,15 @@ struct RescanSchedule: Sendable {
 
   /// Whether this process has stored more than a twentieth of a limit since the last scan began,
   /// and the pause after that is over.
-  func isDue(sizeLimit: Int?, countLimit: Int?, at time: MonotonicTime) -> Bool {
+  func isDue(_ configuration: DiskCache.Configuration, at time: MonotonicTime) -> Bool {
     if let pauseEnd, time < pauseEnd { return false }
-    if let sizeLimit, byteCount > UInt64(sizeLimit) / 20 { return true }
-    return countLimit.map { storeCount > $0 / 20 } ?? false
+    return hasStored(0.05, of: configuration)
+  }
+
+  /// Whether this process has stored more than a share of a limit since the last scan began.
+  func hasStored(_ share: Double, of limits: DiskCache.Configuration) -> Bool {
+    limits.sizeLimit.map { Double(byteCount) > Double($0) * share } ?? false
+      || limits.countLimit.map { Double(storeCount) > Double($0) * share } ?? false
   }
 
   /// Notes the time of a store.

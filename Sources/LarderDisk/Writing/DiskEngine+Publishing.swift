@@ -73,12 +73,14 @@ extension DiskEngine {
     // Compared after the epoch was read, so that one of the two shows another directory.
     let isInPlace = directory === location.handle
     let publication = withState { [isOnNetwork, measure = configuration.sizeMeasure] state in
-      state.evictions.spend(measure == .bytes ? entry.byteCount : entry.allocatedByteCount)
+      let size = measure == .bytes ? entry.byteCount : entry.allocatedByteCount
+      state.evictions.spend(size)
       let publication = state.settle(
         published: entry, order: request.accepted == nil ? .mostRecent : .byLastAccess,
         isInPlace: isInPlace, since: epoch)
-      if isOnNetwork, case .indexed = publication {
-        state.serverClock.adjust(by: status, since: seal.begin)
+      if case .indexed = publication {
+        state.catalog.scans.rescans.noteStore(of: size)
+        if isOnNetwork { state.serverClock.adjust(by: status, since: seal.begin) }
       }
       return publication
     }

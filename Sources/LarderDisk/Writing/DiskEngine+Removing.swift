@@ -146,15 +146,13 @@ extension DiskEngine {
     // Another reader may have found the same.
     let isNew = withState { !$0.phase.isShutDown && $0.evictions.damaged.insert(name).inserted }
     guard isNew else { return }
-    runAside { [self] in
+    runAside { [self] () throws(Never) in
       let outcome = changing(name) { held in
         // After the end another process may own the directory.
         held.phase.isShutDown || hidesFile(named: name)
           ? .changed(nil) : remove(held, .exactly(status), .damaged)
       }
-      do throws(Errno) { if outcome.isRemoved { try synchronizeRemovals() } } catch {
-        noteUpkeepFailure(error)
-      }
+      if outcome.isRemoved { upkeep(try synchronizeRemovals()) }
       _ = withState { $0.evictions.damaged.remove(name) }
       changed.signal()
     }

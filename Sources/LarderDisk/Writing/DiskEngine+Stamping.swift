@@ -21,6 +21,8 @@ extension DiskEngine {
         case .accepted(let testimony) = try reader.examine(file, status, request.subject.key),
         identity?.matches(testimony.attribute, status) ?? true
       else { return false }
+      // Before the attribute, which the group may set, is changed in vain.
+      guard recency.mayStamp(filesOf: status.owner) else { throw .notPermitted }
       // Told before the stamp, because memory may serve its value for longer than the new expiry
       // allows. Nothing is promoted while the name is held.
       // One that ends a value outdates the loads that have asked for it before, as a removal does.
@@ -50,7 +52,9 @@ extension DiskEngine {
 
   /// Gives the file of a name its attribute and stamps anew.
   func stamp(_ name: EntryName, _ hand: HandStamp) throws(CacheError) -> StampOutcome {
-    let outcome = try stamping("stamp", name) { (held, file, _) throws(Errno) -> StampOutcome? in
+    let outcome = try stamping("stamp", name) {
+      (held, file, status) throws(Errno) -> StampOutcome? in
+      guard recency.mayStamp(filesOf: status.owner) else { throw .notPermitted }
       let reading = try reader.attributeReading(of: file)
       if reading == .otherVersion { return .otherVersion }
       let recorded = reading?.attribute
@@ -91,8 +95,6 @@ extension DiskEngine {
       case .missed: return nil
       case .file(let file, let status):
         guard reader.trust.entry(name, status) != nil else { return nil }
-        // Before the attribute, which the group may set, is changed in vain.
-        guard recency.mayStamp(filesOf: status.owner) else { throw .notPermitted }
         return try stamp(held, file, status)
       }
     } catch .staleHandle {
@@ -238,14 +240,16 @@ struct HandStamp: Sendable {
   }
 
   /// Returns the hash of a file's content and extended data, and its status. Hashes again until the
-  /// file did not change during the reading.
+  /// file was not written to during the reading, which a use that is stamped meanwhile does not do.
   static func hash(of file: borrowing FileDescriptor) throws(Errno) -> (UInt64, FileStatus) {
     var before = try file.status()
     while true {
       let data = try EntryReader.extendedData(of: file)
       let hash = try EntryReader.hash(of: file).finalize(with: data)
       let after = try file.status()
-      if after.change == before.change { return (hash, after) }
+      if (after.modification, after.byteCount) == (before.modification, before.byteCount) {
+        return (hash, after)
+      }
       before = after
       try file.seek(to: 0)
     }

@@ -11,6 +11,10 @@ extension DiskEngine {
       {
         return outcome
       }
+      // Asked again with the name held. A full disk would evict for bytes that are not stored.
+      if request.isExclusive, try heldValue(of: request.subject, for: .file) != nil {
+        return rejected(.alreadyPresent)
+      }
       var stream = try EntryStream(self, request.subject.name, toHold: content.count)
       try stream.write(content)
       return try finish(&stream, request, content)
@@ -69,7 +73,7 @@ extension DiskEngine {
   /// copied from the open file to a file in the directory that is there now.
   ///
   /// - Parameter content: The value, if it is in memory. If the disk is full, it is written once
-  ///   more to another file, because what a flush could not write is lost. A stream is not flushed.
+  ///   more to another file, because what a flush could not write is lost, as it is of a stream.
   private func finish(
     _ stream: inout EntryStream, _ request: StoreRequest, _ content: Span<UInt8>? = nil
   ) throws(CacheError) -> StoreOutcome {
@@ -79,7 +83,11 @@ extension DiskEngine {
       guard stream.file.handle === location.handle else {
         throw CacheError(errno: .noSuchFile, operation: "store", path: location.path)
       }
-      let mayRepeat = content != nil || configuration.durability == .relaxed && !isOnNetwork
+      var mayRepeat = content != nil || configuration.durability == .relaxed && !isOnNetwork
+      if mayRepeat && content == nil {
+        mayRepeat = try attempt(
+          "store", at: location.path, stream.file.descriptor.holdsAttributes())
+      }
       var isRepeated = false
       let outcome = try recovering(&stream.room, for: stream.byteCount, mayRepeat) {
         () throws(CacheError) in
@@ -114,9 +122,11 @@ extension DiskEngine {
   func stage(
     _ name: EntryName, toHold byteCount: Int = 0, mayBeUnnamed: Bool = true
   ) throws(CacheError) -> StagedFile {
-    let (isNew, mustLook) = withState { state in
+    let (isNew, mustLook) = withState { [configuration] state in
       let isNew = mayBeUnnamed && !state.catalog.index.contains(name)
-      return (isNew, state.isScanned && state.evictions.mustLook)
+      // For a limit of the count each store looks, because it may be of few values.
+      let isDue = state.evictions.mustLook || configuration.countLimit != nil
+      return (isNew, state.isScanned && configuration.hasLimit && isDue)
     }
     if mustLook { lookAround() }
     waitForClearing { [self] in $0.hasRoom(for: byteCount, configuration) }

@@ -129,7 +129,6 @@ extension EngineState {
     let isAfterStep = catalog.uses.usesBeforeStep(by: entry.lastAccess) != nil
     let isReplacing = catalog.adopt(entry, order: isAfterStep ? .mostRecent : order)
     if isReplacing { counters.countRemoval(.replaced) }
-    catalog.scans.rescans.noteStore(of: entry.byteCount)
     return .indexed(isReplacing: isReplacing)
   }
 

@@ -45,7 +45,6 @@ public struct Errno: RawRepresentable, Sendable, Hashable, Error {
   static let noSuchSystemCall = Errno(rawValue: ENOSYS)
   package static let brokenPipe = Errno(rawValue: EPIPE)
   package static let wouldBlock = Errno(rawValue: EWOULDBLOCK)
-  static let crossDevice = Errno(rawValue: EXDEV)
 
   /// The error of the call that just failed in this thread.
   ///

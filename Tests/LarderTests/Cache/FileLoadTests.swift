@@ -66,8 +66,16 @@ extension `A load of a file` {
     }
     #expect(again == 3)
     // Known from the check of a file that is met for the first time, read from one that is trusted.
-    let data = try await cache.disk.withFile(forKey: "k") { try $0.extendedData() }
+    let data = try await cache.disk.withFile(forKey: "k") { $0.extendedData }
     #expect(data == [9])
+  }
+
+  @Test func `asks for no data of a value that is known to have none`() async throws {
+    try await cache.disk.store([1], forKey: "k")
+    scene.faults.plan(.errno(.ioError), for: .fgetxattr)
+    let data = try await cache.disk.withFile(forKey: "k") { $0.extendedData }
+    #expect(data == [] && scene.faults.struckCount == 0)
+    scene.faults.reset()
   }
 
   @Test func `leaves nothing where it throws`() async throws {

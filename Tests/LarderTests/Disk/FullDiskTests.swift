@@ -98,6 +98,38 @@ extension `A full disk` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `a stream without attributes of which a flush lost bytes is not stored`() throws {
+    let cache = try filled(10)
+    for call in [SystemCall.fsetxattr, .fgetxattr] {
+      scene.faults.plan(.errno(.notSupported), for: call, onwards: true)
+    }
+    scene.faults.plan(.errno(.noSpace), for: .fdatasync)
+    let error = #expect(throws: CacheError.self) {
+      try cache.store(forKey: "pieces") { try $0.write([1]) }
+    }
+    #expect(error?.code == .noSpace && cache.statistics.purges == 0)
+    #expect(try cache.value(forKey: "pieces") == nil)
+  }
+
+  @Test func `what stores only if absent writes nothing and evicts for nothing`() throws {
+    let cache = try filled(10)
+    let count = scene.faults.count(of: .write)
+    scene.faults.plan(.errno(.noSpace), for: .write, onwards: true)
+    #expect(try cache.storeIfAbsent([7], forKey: "0") == .rejected(.alreadyPresent))
+    #expect(scene.faults.count(of: .write) == count && cache.statistics.purges == 0)
+  }
+
+  @Test func `what cannot be removed counts for the target`() throws {
+    let cache = try filled(10)
+    let names = (0..<6).map { cache.subject("\($0)").name }
+    cache.engine.withState { state in
+      for name in names { state.catalog.index.stick(name) }
+    }
+    scene.faults.plan(.errno(.noSpace), for: .write)
+    #expect(try cache.store([7], forKey: "new") == .stored)
+    #expect(try cache.count() == 9)
+  }
+
   @Test func `a stream that meets a full disk goes on after an eviction`() throws {
     let cache = try filled(10)
     scene.faults.plan(.short(2), for: .write, at: 2)

@@ -101,6 +101,24 @@ extension `Limits` {
     #expect(try none.store([1], forKey: "k") == .rejected(.tooLarge))
   }
 
+  @Test func `several processes stay within a tenth of the number`() throws {
+    let caches = try (0..<2).map { _ in
+      let cache = try scene.open { ($0.countLimit, $0.coherence) = (100, .events) }
+      // The next one has an engine of its own, as another process has. No thread watches for it.
+      EngineRegistry.remove(cache.engine.location)
+      try cache.engine.watching.open(cache.engine)
+      cache.engine.watching.advance(to: .settled)
+      cache.engine.watching.complete(true)
+      return cache
+    }
+    for cache in caches { #expect(try cache.count() == 0) }
+    for number in 0..<180 {
+      try caches[number / 90].store([1], forKey: "\(number)")
+      #expect(try scene.names.count <= 110)
+    }
+    for cache in caches { try cache.close() }
+  }
+
   @Test func `what was not used for longer than the age limit goes with a sweep`() throws {
     let cache = try scene.open {
       $0.ageLimit = .seconds(100)

@@ -218,6 +218,32 @@ extension `A scan after the first` {
   }
 }
 
+extension `A scan after the first` {
+  @Test func `comes after a store that came during the first`() throws {
+    scene.faults.plan(.errno(.tooManyOpenFiles), for: .inotify)
+    let cache = try scene.open {
+      ($0.coherence, $0.rescanDelay) = (.events, .milliseconds(20))
+      $0.sizeLimit = 1000
+    }
+    try cache.store([1], forKey: "k")
+    let number = cache.engine.wait { state in
+      let scans = state.catalog.scans
+      return scans.number > 1 ? scans.number : nil
+    }
+    #expect(number == 2)
+  }
+
+  @Test func `counts what was stored by the measure of the limit`() throws {
+    let cache = try scene.open { $0.sizeMeasure = .allocatedBytes }
+    _ = try cache.count()
+    try cache.store([1], forKey: "k")
+    let (stored, total) = cache.engine.withState { state in
+      (state.catalog.scans.rescans.byteCount, state.catalog.index.totals.allocatedByteCount)
+    }
+    #expect(stored == total)
+  }
+}
+
 /// A seeded sequence of reads and stores under a limit, like a trace.
 private struct Sequence {
   struct History: Equatable {

@@ -42,6 +42,27 @@ struct `Stamping, names and previews` {
     #expect(try cache.verify().damaged.isEmpty)
   }
 
+  @Test func `a file that others use meanwhile is hashed once`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k", expiration: .never)
+    let (name, uses) = (scene.name("k"), Counter())
+    let use: @Sendable () -> Void = {
+      if uses.value == 40 { return }
+      uses.add()
+      do {
+        let time = Timestamp(seconds: Int64(uses.value))
+        try scene.touch(name, access: time, modification: nil)
+      } catch {
+        Issue.record(error)
+      }
+    }
+    scene.faults.plan(.before(use), for: .fstat, onwards: true)
+    #expect(try cache.stamp(name.text) == .stamped(expiry: nil))
+    #expect(0 < uses.value && uses.value < 20)
+    scene.faults.reset()
+  }
+
   @Test func `a file made by hand becomes an entry, and counts`() throws {
     let cache = try open()
     #expect(try cache.count() == 0)

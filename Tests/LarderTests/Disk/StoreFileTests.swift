@@ -34,7 +34,7 @@ struct `Storing a file` {
   }
 
   @Test(arguments: [
-    Errno.crossDevice, .invalidArgument, .notSupported, .noSuchSystemCall, .ioError,
+    Errno(rawValue: EXDEV), .invalidArgument, .notSupported, .noSuchSystemCall, .ioError,
   ])
   func `takes the way through memory where the kernel does not copy`(errno: Errno) throws {
     let cache = try scene.open()
@@ -82,7 +82,7 @@ struct `Storing a file` {
     let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 7) }
     try write(bytes)
     for call in [SystemCall.ioctl, .copyFileRange] {
-      scene.faults.plan(.errno(.crossDevice), for: call, onwards: true)
+      scene.faults.plan(.errno(Errno(rawValue: EXDEV)), for: call, onwards: true)
     }
     scene.faults.plan(.errno(.noSpace), for: .write, at: n)
     #expect(try cache.store(contentsOfFile: source, forKey: "a") == .stored)
@@ -114,5 +114,15 @@ struct `Storing a file` {
     #expect(error?.path == path)
     #expect(error?.code == .invalidArgument)
     #expect(try scene.names == [])
+  }
+
+  @Test func `a process out of descriptors is told so`() throws {
+    let cache = try scene.open()
+    try write([1])
+    scene.faults.plan(.errno(.tooManyOpenFiles), for: .open)
+    let error = #expect(throws: CacheError.self) {
+      try cache.store(contentsOfFile: source, forKey: "a")
+    }
+    #expect(error?.path == source && error?.code == .resourcesExhausted)
   }
 }

@@ -205,6 +205,31 @@ extension `The executor` {
   }
 
   @Test(arguments: [false, true])
+  func `a cancelled task leaves nothing of what its work was to get`(reads: Bool) async {
+    final class Value: Sendable {
+      let ends: Counter
+      init(_ ends: Counter) { self.ends = ends }
+      deinit { ends.add() }
+    }
+    let (executor, gate, ends) = (IOExecutor(threadLimit: 1), Gate(), Counter())
+    defer { gate.open() }
+    executor.submit { gate.pass() }
+    gate.waitUntilReached()
+    let tasks = (0..<100).map { _ in
+      Task {
+        try await executor.run(
+          "test", reads: reads, { (_: Value) throws(CacheError) in 1 }, Value(ends))
+      }
+    }
+    for _ in 0..<200 { await Task.yield() }
+    for task in tasks {
+      task.cancel()
+      _ = await task.result
+    }
+    #expect(ends.value == 100)
+  }
+
+  @Test(arguments: [false, true])
   func `a cancelled task leaves work that has begun, if that only reads`(reads: Bool) async throws {
     let executor = IOExecutor(threadLimit: 1)
     let (gate, begun) = (Gate(), AsyncGate())

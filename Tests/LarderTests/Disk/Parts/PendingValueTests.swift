@@ -58,7 +58,7 @@ extension `Beside a pending value` {
       try cache.withFile(forKey: "k") { file in
         var bytes: [UInt8] = [0, 0]
         _ = try file.read(into: &bytes)
-        return "\(bytes) of \(file.byteCount), \(try file.extendedData())"
+        return "\(bytes) of \(file.byteCount), \(file.extendedData)"
       } ?? "none"
     },
     Row("contains", "true") { "\(try $0.contains("k"))" },

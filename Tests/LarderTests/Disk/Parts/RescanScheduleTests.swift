@@ -6,6 +6,14 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
+extension DiskCache.Configuration {
+  fileprivate static func limits(_ size: Int?, _ count: Int?) -> Self {
+    var configuration = Self()
+    (configuration.sizeLimit, configuration.countLimit) = (size, count)
+    return configuration
+  }
+}
+
 /// The times at which a directory is scanned again, as a table.
 struct `The schedule of later scans` {
   private let start = MonotonicTime(nanoseconds: 1_000_000_000)
@@ -26,7 +34,7 @@ struct `The schedule of later scans` {
     bytes: UInt64, stores: Int, sizeLimit: Int?, countLimit: Int?, isDue: Bool
   ) {
     let schedule = schedule(bytes: bytes, stores: stores)
-    #expect(schedule.isDue(sizeLimit: sizeLimit, countLimit: countLimit, at: start) == isDue)
+    #expect(schedule.isDue(.limits(sizeLimit, countLimit), at: start) == isDue)
   }
 
   @Test(arguments: [(0, false), (1_999, false), (2_000, true), (60_000, true)])
@@ -34,7 +42,7 @@ struct `The schedule of later scans` {
     var schedule = schedule(bytes: 51)
     schedule.endScan(from: start, to: start.advanced(by: .seconds(2)))
     let time = start.advanced(by: .seconds(2) + .milliseconds(milliseconds))
-    #expect(schedule.isDue(sizeLimit: 1_000, countLimit: nil, at: time) == isDue)
+    #expect(schedule.isDue(.limits(1_000, nil), at: time) == isDue)
   }
 
   @Test func `what was stored before a scan began counts no longer`() {
@@ -42,9 +50,9 @@ struct `The schedule of later scans` {
     #expect(schedule.byteCount == 204)
     schedule.restart()
     #expect(schedule.byteCount == 0)
-    #expect(!schedule.isDue(sizeLimit: 1_000, countLimit: 20, at: start))
+    #expect(!schedule.isDue(.limits(1_000, 20), at: start))
     schedule.noteStore(of: 51)
-    #expect(schedule.isDue(sizeLimit: 1_000, countLimit: nil, at: start))
+    #expect(schedule.isDue(.limits(1_000, nil), at: start))
   }
 
   @Test func `one look is planned at a time, and it waits for the last store`() {
@@ -65,7 +73,8 @@ struct `The schedule of later scans` {
 
   @Test(
     arguments: [
-      (0, 0.0, true), (0, 0.01, false), (25, 0.5, true), (25, 0.51, false), (50, 1.0, true),
+      (0, 0.0, false), (1, 0.0, true), (25, 0.5, false), (26, 0.5, true), (50, 1.0, false),
+      (51, 1.0, true),
     ] as [(UInt64, Double, Bool)])
   func `a process that ends early finishes its scan by the share that it stored`(
     bytes: UInt64, chance: Double, mustFinish: Bool
@@ -73,9 +82,11 @@ struct `The schedule of later scans` {
     var scans = ScanLog()
     let number = scans.begin()
     scans.rescans = schedule(bytes: bytes)
-    #expect(scans.mustFinishScan(sizeLimit: 1_000, chance: chance) == mustFinish)
+    #expect(scans.mustFinishScan(.limits(1_000, nil), chance: chance) == mustFinish)
+    scans.rescans = schedule(bytes: 0, stores: Int(bytes))
+    #expect(scans.mustFinishScan(.limits(nil, 1_000), chance: chance) == mustFinish)
     scans.end(number, .finished)
     scans.rescans = schedule(bytes: bytes)
-    #expect(!scans.mustFinishScan(sizeLimit: 1_000, chance: chance))
+    #expect(!scans.mustFinishScan(.limits(1_000, nil), chance: chance))
   }
 }
