@@ -184,10 +184,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
   func forgetFailures() -> [any Error] { state.withLock { $0.failures.removeAll() } }
 
   /// The keys whose loads are running.
-  var keys: [CacheKey] {
-    guard isUsed.load(ordering: .sequentiallyConsistent) else { return [] }
-    return state.withLock { $0.table.keys }
-  }
+  var keys: [CacheKey] { state.withLock { $0.table.keys } }
 
   /// The counters of all loads.
   var statistics: LoadStatistics { state.withLock { $0.statistics } }

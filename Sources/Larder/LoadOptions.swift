@@ -82,7 +82,7 @@ extension LoadOptions {
 
   /// Answers further requests with the error of a failed load for `time`, without another load. At
   /// most 1,000 errors are kept. A cycle of loads, a cancellation and a value that a fixture lacks
-  /// are not kept: the source has not failed. A success, or a removal of several entries, ends it.
+  /// are not kept: the source has not failed. A success, a removal by choice, or a stamp ends it.
   public static func keepingFailures(for time: Duration) -> LoadOptions {
     with { $0.failureLifetime = time }
   }

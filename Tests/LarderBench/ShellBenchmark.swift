@@ -6,7 +6,8 @@ enum ShellBenchmark {
   static let usage = """
     usage: LarderBench shell DIR [--group] [--unsafe] [--exclusive] [--now]
 
-      Reads lines: store KEY VALUE, read KEY, count, clear, flush. Says a line for each.
+      Reads lines: store KEY VALUE, stream KEY VALUE, read KEY, count, clear, flush. Says a line
+      for each.
       renew KEY says "loading" first, and after another line that an expired value is the same.
       --group   the directory's group shares the cache     --unsafe  whoever owns the directory
       --now     stamps each use at once                    --exclusive  no other process writes
@@ -43,6 +44,8 @@ enum ShellBenchmark {
       switch words.first {
       case "store" where words.count == 3:
         return "\(try cache.store(words[2], forKey: words[1]))"
+      case "stream" where words.count == 3:
+        return "\(try cache.disk.store(forKey: words[1]) { try $0.write(Array(words[2].utf8)) })"
       case "read" where words.count == 2: return try read(words[1], cache)
       case "count": return "\(try cache.disk.count())"
       case "clear": return "removed \(try cache.removeAll().removed)"

@@ -91,6 +91,7 @@ extension DiskEngine {
     if !isReadOnly, withState({ $0.catalog.scans.mustFinishScan(configuration) }) {
       // If it fails, the next process that scans enforces the limit instead.
       wait { $0.catalog.scans.progress == .running ? nil : () }
+      checkLimits()
     }
     finishPurge()
     advance(to: .shutDown)

@@ -247,9 +247,8 @@ struct HandStamp: Sendable {
       let data = try EntryReader.extendedData(of: file)
       let hash = try EntryReader.hash(of: file).finalize(with: data)
       let after = try file.status()
-      if (after.modification, after.byteCount) == (before.modification, before.byteCount) {
-        return (hash, after)
-      }
+      let isSame = (after.modification, after.byteCount) == (before.modification, before.byteCount)
+      if isSame, try EntryReader.extendedData(of: file) == data { return (hash, after) }
       before = after
       try file.seek(to: 0)
     }

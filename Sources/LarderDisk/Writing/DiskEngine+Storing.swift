@@ -12,6 +12,7 @@ extension DiskEngine {
         return outcome
       }
       // Asked again with the name held. A full disk would evict for bytes that are not stored.
+      if request.isExclusive { try revalidate(isUrgent: false, mayMake: true, "store") }
       if request.isExclusive, try heldValue(of: request.subject, for: .file) != nil {
         return rejected(.alreadyPresent)
       }
@@ -83,14 +84,10 @@ extension DiskEngine {
       guard stream.file.handle === location.handle else {
         throw CacheError(errno: .noSuchFile, operation: "store", path: location.path)
       }
-      var mayRepeat = content != nil || configuration.durability == .relaxed && !isOnNetwork
-      if mayRepeat && content == nil {
-        mayRepeat = try attempt(
-          "store", at: location.path, stream.file.descriptor.holdsAttributes())
-      }
       var isRepeated = false
-      let outcome = try recovering(&stream.room, for: stream.byteCount, mayRepeat) {
-        () throws(CacheError) in
+      let outcome = try recovering(
+        &stream.room, for: stream.byteCount, content != nil || !stream.file.isFlushed
+      ) { () throws(CacheError) in
         if let content, exchange(&isRepeated, with: true) {
           stream.file = try stage(request.subject.name, toHold: content.count)
           try attempt("store", at: location.path, stream.file.write(content))
@@ -125,8 +122,8 @@ extension DiskEngine {
     let (isNew, mustLook) = withState { [configuration] state in
       let isNew = mayBeUnnamed && !state.catalog.index.contains(name)
       // For a limit of the count each store looks, because it may be of few values.
-      let isDue = state.evictions.mustLook || configuration.countLimit != nil
-      return (isNew, state.isScanned && configuration.hasLimit && isDue)
+      let isDue = configuration.sizeLimit != nil && state.evictions.mustLook
+      return (isNew, state.isScanned && (isDue || configuration.countLimit != nil))
     }
     if mustLook { lookAround() }
     waitForClearing { [self] in $0.hasRoom(for: byteCount, configuration) }
@@ -146,7 +143,7 @@ extension DiskEngine {
   // Inlined, because a closure that is called copies the request and retains the engine.
   @inline(__always)
   func recovering<Result: ~Copyable>(
-    _ room: inout StoreRoom, for byteCount: Int, _ mayRepeat: Bool = true,
+    _ room: inout StoreRoom, for byteCount: Int, _ mayRepeat: @autoclosure () -> Bool = true,
     _ step: () throws(CacheError) -> Result
   ) throws(CacheError) -> Result {
     while true {
@@ -156,7 +153,7 @@ extension DiskEngine {
         judgeRoom(hasHelped: false)
         throw error
       } catch
-        where error.code == .noSpace && mayRepeat
+        where error.code == .noSpace && mayRepeat()
         && makeRoom(for: byteCount, since: room.evictionCount)
       {
         room.isMade = true
@@ -176,7 +173,7 @@ extension DiskEngine {
     if file.byteCount > 64 << 10, file.handle.fileSystem.name == "xfs" {
       try attempt("store", at: location.path, file.descriptor.truncate(to: file.byteCount))
     }
-    try writer.seal(file, seal)
+    try writer.seal(&file, seal)
     if configuration.sizeMeasure == .allocatedBytes, let limit = configuration.sizeLimit {
       let status = try attempt("store", at: location.path, file.descriptor.status())
       if status.allocatedByteCount > UInt64(limit) { return try reject(request, .tooLarge) }

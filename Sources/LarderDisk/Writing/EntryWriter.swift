@@ -69,13 +69,15 @@ final class EntryWriter: Sendable {
   /// change time. Then the data is synced if the cache is durable. It is always synced if the file
   /// system refuses attributes, because after a power cut nothing would distinguish a file of
   /// zeros, or an empty one, from the value.
-  func seal(_ file: borrowing StagedFile, _ seal: Seal) throws(CacheError) {
+  func seal(_ file: inout StagedFile, _ seal: Seal) throws(CacheError) {
     do throws(Errno) {
       let isTold = try file.setAttributes(
         seal, form(of: seal, file), permissions: configuration.permissions)
       // Without attributes the value can be stored, but not the data that the caller relies on.
       if !isTold && !seal.extendedData.isEmpty { throw .notSupported }
-      if file.handle.fileSystem.isNetwork {
+      let isNetwork = file.handle.fileSystem.isNetwork
+      file.isFlushed = isNetwork || !isTold || configuration.durability == .durable
+      if isNetwork {
         // Before the stamps are set, because a late write would move them, and because a write that
         // failed on the server is reported only here.
         try file.descriptor.flush()
@@ -83,7 +85,7 @@ final class EntryWriter: Sendable {
       let expiry = holdable(seal.expiry, in: file.handle)
       try file.descriptor.setTimes(access: seal.lastAccess, modification: expiry)
       if configuration.durability == .relaxed && isTold { return }
-      if file.handle.fileSystem.isNetwork {
+      if isNetwork {
         // The stamps too, which is more than `fdatasync` promises: ceph-fuse keeps them to itself,
         // and an entry without them has expired.
         try file.descriptor.synchronize()

@@ -19,6 +19,8 @@ package struct StagedFile: ~Copyable, Sendable {
   private(set) var byteCount = 0
   /// Whether the file has its entry's name.
   private(set) var isPublished = false
+  /// Whether a flush was tried, which may have lost what was written.
+  var isFlushed = false
   private let forkCount = ProcessIdentity.forkCount
 
   deinit {

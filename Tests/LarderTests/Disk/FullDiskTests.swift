@@ -98,10 +98,12 @@ extension `A full disk` {
     try scene.expectConsistent(cache)
   }
 
-  @Test func `a stream without attributes of which a flush lost bytes is not stored`() throws {
+  @Test(arguments: [Errno.notSupported, .noData])
+  func `a stream without attributes of which a flush lost bytes is not stored`(errno: Errno) throws
+  {
     let cache = try filled(10)
     for call in [SystemCall.fsetxattr, .fgetxattr] {
-      scene.faults.plan(.errno(.notSupported), for: call, onwards: true)
+      scene.faults.plan(.errno(errno), for: call, onwards: true)
     }
     scene.faults.plan(.errno(.noSpace), for: .fdatasync)
     let error = #expect(throws: CacheError.self) {

@@ -362,6 +362,7 @@ extension `A replaced directory` {
     { try $0.entries().map(\.byteCount) == [2] }, { try $0.survey().byteCount == 2 },
     { try $0.names(forKeys: ["new", "old"]).map(\.count) == [1, 0] },
     { try $0.verify().unverifiableCount == 1 },
+    { try $0.storeIfAbsent([3], forKey: "old") == .stored },
   ]
 
   @Test(arguments: looks.indices) func `is what is looked at`(number: Int) throws {

@@ -63,6 +63,25 @@ struct `Stamping, names and previews` {
     scene.faults.reset()
   }
 
+  @Test func `data that are set while a file is hashed are hashed`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k", expiration: .never)
+    let name = scene.name("k")
+    let change: @Sendable () -> Void = {
+      do {
+        let file = try scene.directoryHandle().openForReading(name)
+        try file.setAttribute(.data, to: [7])
+      } catch {
+        Issue.record(error)
+      }
+    }
+    scene.faults.plan(.before(change), for: .read)
+    #expect(try cache.stamp(name.text) == .stamped(expiry: nil))
+    #expect(try cache.read(forKey: "k")?.extendedData == [7])
+    #expect(try cache.verify().damaged.isEmpty)
+  }
+
   @Test func `a file made by hand becomes an entry, and counts`() throws {
     let cache = try open()
     #expect(try cache.count() == 0)

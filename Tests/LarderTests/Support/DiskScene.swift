@@ -125,7 +125,7 @@ final class DiskScene: Sendable {
     try touch(name(key), access: status.lastAccess, modification: status.modification)
   }
 
-  private func directoryHandle() throws -> DirectoryHandle {
+  func directoryHandle() throws -> DirectoryHandle {
     try DirectoryHandle.open(path: path, faults: nil)
   }
 }

@@ -59,7 +59,12 @@ struct FoundationFiles: Store {
 
   func store(_ value: [UInt8], forKey key: String) throws {
     let file = file(key)
-    try Data(value).write(to: file, options: .atomic)
+    do {
+      try Data(value).write(to: file, options: .atomic)
+    } catch {
+      // One in some hundred thousand fails with EINVAL.
+      try Data(value).write(to: file, options: .atomic)
+    }
     try FileManager.default.setAttributes(
       [.modificationDate: Date(timeIntervalSinceNow: 604_800)], ofItemAtPath: file.path)
   }
