@@ -62,8 +62,9 @@ struct FoundationFiles: Store {
     do {
       try Data(value).write(to: file, options: .atomic)
     } catch {
-      // One in some hundred thousand fails with EINVAL.
-      try Data(value).write(to: file, options: .atomic)
+      // One in some hundred thousand fails with EINVAL, also when it is tried again.
+      FileHandle.standardError.write(Data("Foundation: \(error)\n".utf8))
+      try Data(value).write(to: file)
     }
     try FileManager.default.setAttributes(
       [.modificationDate: Date(timeIntervalSinceNow: 604_800)], ofItemAtPath: file.path)
