@@ -113,7 +113,7 @@ package struct LargerLimits: Sendable {
       }
     }
     let count = min(caches[0].start, caches[1].start) - first
-    // No cache would have these. Many at once, because the others move.
+    // No cache would have these. Many at once, because the rest moves.
     guard count >= 256 else { return }
     for (offset, entry) in evicted.prefix(count).enumerated()
     where numbers[entry.digest] == first + offset { numbers[entry.digest] = nil }

@@ -77,10 +77,9 @@ extension DiskEngine {
       state.evictions.spend(size)
       let publication = state.settle(
         published: entry, order: request.accepted == nil ? .mostRecent : .byLastAccess,
-        isInPlace: isInPlace, since: epoch)
-      if case .indexed = publication {
-        state.catalog.scans.rescans.noteStore(of: size)
-        if isOnNetwork { state.serverClock.adjust(by: status, since: seal.begin) }
+        isInPlace: isInPlace, since: epoch, size: size)
+      if isOnNetwork, case .indexed = publication {
+        state.serverClock.adjust(by: status, since: seal.begin)
       }
       return publication
     }

@@ -113,7 +113,7 @@ extension EngineState {
   /// its file goes with all others.
   mutating func settle(
     published entry: IndexedEntry, order: EntryIndex.Placement = .mostRecent,
-    isInPlace: Bool = true, since epoch: NameLocks.Epoch
+    isInPlace: Bool = true, since epoch: NameLocks.Epoch, size: UInt64
   ) -> Publication {
     counters.countStore(of: entry.byteCount)
     guard isInPlace, replacements.count == epoch.replacementCount else {
@@ -129,6 +129,7 @@ extension EngineState {
     let isAfterStep = catalog.uses.usesBeforeStep(by: entry.lastAccess) != nil
     let isReplacing = catalog.adopt(entry, order: isAfterStep ? .mostRecent : order)
     if isReplacing { counters.countRemoval(.replaced) }
+    catalog.scans.rescans.noteStore(of: size)
     return .indexed(isReplacing: isReplacing)
   }
 

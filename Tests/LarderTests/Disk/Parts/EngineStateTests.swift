@@ -52,6 +52,7 @@ struct `The state of an engine` {
     var state = scanning()
     let cause = state.noteStored(IndexSample.entry(2))
     #expect(cause == nil && state.catalog.index.totals.count == 2)
+    #expect(state.catalog.scans.rescans.byteCount == 100)
     #expect(state.statistics.stores == 2 && state.statistics.bytesWritten == 200)
     #expect(state.statistics.removals.isEmpty)
   }
@@ -127,7 +128,8 @@ struct `The state of an engine` {
       let used = state.catalog.uses.issueAccess(at: Timestamp(seconds: seconds))
       var entry = IndexSample.entry(number)
       entry.lastAccess = used
-      _ = state.settle(published: entry, order: .byLastAccess, since: state.epoch)
+      _ = state.settle(
+        published: entry, order: .byLastAccess, since: state.epoch, size: entry.byteCount)
     }
     #expect(state.catalog.index.numbers() == [1, 2])
   }
@@ -327,7 +329,7 @@ extension EngineState {
   /// - Returns: The cause for which the entry that had the name left; nil if none is known.
   @discardableResult
   fileprivate mutating func noteStored(_ entry: IndexedEntry) -> RemovalCause? {
-    let publication = settle(published: entry, since: epoch)
+    let publication = settle(published: entry, since: epoch, size: entry.byteCount)
     if case .indexed(isReplacing: true) = publication { return .replaced }
     return nil
   }
